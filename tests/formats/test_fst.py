@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import kaldifst
@@ -76,19 +77,18 @@ def test_kaldifst_compiles_it_and_finds_the_same_weights(tmp_path: Path) -> None
 
 def test_the_bytes_do_not_depend_on_threads_or_blocks() -> None:
     trie = NgramModel.train(make_corpus(*long_text(20_000, 300)), order=4).trie.plain()
-    arrays = (trie.numbers, trie.begins, trie.words, trie.log_probs, trie.backoffs, trie.first_child)
-    writer = FstWriter(*arrays, 0, 1)
+    writer = FstWriter(trie.kernel, 0, 1)
     whole = writer.lines(0, writer.n_states)
     assert writer.n_states > 3 * 4096  # several tasks
     for threads in (2, 3):
-        other = FstWriter(*arrays, 0, threads)
+        other = FstWriter(trie.kernel, 0, threads)
         middle = other.n_states // 3
         assert other.lines(0, middle) + other.lines(middle, other.n_states) == whole
     with pytest.raises(ValueError, match="no such states"):
         writer.lines(0, writer.n_states + 1)
-    arrays[2][-1] = len(trie.numbers)
+    trie.words[-1] = len(trie.numbers)
     with pytest.raises(ValueError, match="damaged"):
-        FstWriter(*arrays, 0, 1)
+        _ = replace(trie).kernel
 
 
 def test_symbols_that_are_words_are_refused(tmp_path: Path) -> None:

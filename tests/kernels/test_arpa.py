@@ -126,12 +126,7 @@ def write(words: list[str], trie: PlainTrie, step: int, threads: int = 1) -> str
     writer = ArpaWriter(
         np.frombuffer(b"".join(encoded), np.uint8),
         np.cumsum([0, *map(len, encoded)], dtype=np.int64),
-        trie.numbers,
-        trie.begins,
-        trie.words,
-        trie.log_probs,
-        trie.backoffs,
-        trie.first_child,
+        trie.kernel,
         threads,
     )
     text = "\\data\\\n" + "".join(f"ngram {k}={n}\n" for k, n in enumerate(trie.sizes, 1))

@@ -12,13 +12,12 @@ from naive.backoff import chosen_words
 from naive.trie import Ngrams
 from ngram_problems import models
 from stategram import _core, use_resources
-from stategram.models.approximation.trie_index import TrieIndex
 
 
 @given(models(), st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_rows_are_distributions(ngrams: Ngrams, seed: int, threads: int) -> None:
-    index = TrieIndex(ngrams.plain())
-    ids = np.argsort(index.trie.numbers)
+    index = ngrams.plain()
+    ids = np.argsort(index.numbers)
     random = np.random.default_rng(seed)
     nodes = random.integers(0, index.n_histories, 4).astype(np.uint32)
     weights = random.random(4, np.float32)
@@ -88,6 +87,6 @@ def test_wrong_arrays_are_refused() -> None:
     categories = np.array([0, 1, 2], np.int32)
     with pytest.raises(ValueError, match="is not among them"):
         _core.add_category_rows(rows[:4], categories, rows[:3], 2, rows, 1)
-    index = TrieIndex(Ngrams(3, 2, {(0,): -1, (1,): -1, (2,): -1, (0, 1): -1}, {(0,): -0.1}).plain())
+    index = Ngrams(3, 2, {(0,): -1, (1,): -1, (2,): -1, (0, 1): -1}, {(0,): -0.1}).plain()
     with pytest.raises(ValueError, match="cannot be a history"):
         index.add_rows(np.array([4], np.uint32), np.ones(1, np.float32), rows[:3])

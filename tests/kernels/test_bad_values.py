@@ -40,6 +40,7 @@ BIGRAM_FIRST_CHILD = ints(0, 0, 1, 2, 2)
 TRIGRAM_SUFFIXES = ints(3, 2)  # among the bigrams
 # All of them as one array.
 NGRAMS = {
+    "numbers": ints(0, 1, 2),
     "begins": longs(0, 1, 4, 8, 10),
     "words": ints(0, 0, 1, 2, 0, 2, 1, 0, 0, 1),
     "first_child": ints(1, 4, 6, 7, 8, 8, 9, 10, 10),
@@ -190,17 +191,16 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         **NGRAMS,
         "log_probs": np.full(10, -1.0, np.float32),
         "backoffs": zeros(8, np.float32),
-        "asked_begins": longs(0, 1, 3, 4),
-        "asked_words": ints(0, 0, 1, 1),
-        "asked_first_child": ints(1, 3, 4, 4),
-        "numbers": ints(2, 0),
+        "numbers_here": ints(2, 0),
         "threads": 2,
     },
-    "normalising_backoffs": lambda: {
+    "search": lambda: {
         **NGRAMS,
         "log_probs": np.full(10, -1.0, np.float32),
-        "n_predicted": 2,
-        "sum_of_words": 1.0,
+        "backoffs": zeros(8, np.float32),
+        "nodes": ints(0, 1, 7),
+        "of_words": ints(2, 0, 1),
+        "lengths": marks(2, 0, 1),
         "threads": 2,
     },
     "count_bigrams": lambda: {"ids": ints(0, 1, 2, 2), "first": 0, "types": 3, "threads": 2},
@@ -290,6 +290,70 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "words": ints(1, 0, 3, 0, 3, 2),
     },
 }
+
+# What a trie is used for; all else is called by its name.
+TRIE = ("numbers", "begins", "words", "log_probs", "backoffs", "first_child", "threads")
+
+
+def trie_of(arguments: dict[str, Any]) -> _core.PlainTrie:
+    return _core.PlainTrie(**{name: arguments[name] for name in TRIE})
+
+
+def search(**arguments: Any) -> None:
+    trie, threads = trie_of(arguments), arguments["threads"]
+    nodes, words, lengths = (arguments[name] for name in ("nodes", "of_words", "lengths"))
+    trie.normalising_backoffs(2, 1.0, threads)
+    trie.children(nodes, words, threads)
+    trie.find_histories(np.column_stack([words, words]), lengths, threads)
+    trie.log10_probs_after(nodes, words, threads)
+    n_words, inner = len(arguments["numbers"]), np.ones(len(arguments["backoffs"]), np.float32)
+    rows, weights = zeros(len(nodes) * n_words, np.float32), np.ones(len(nodes), np.float32)
+    _core.add_backoff_rows(trie, arguments["log_probs"], inner, nodes, weights, rows, threads)
+
+
+def lower_log_probs(**arguments: Any) -> None:
+    trie = trie_of(arguments)
+    trie.lower_log_probs(arguments["threads"])
+    assert trie.links(arguments["threads"])[0] == 0
+
+
+def back_off_log_probs(**arguments: Any) -> None:
+    other = _core.PlainTrie(
+        ints(0, 1),
+        longs(0, 1, 3, 4),
+        ints(0, 0, 1, 1),
+        zeros(4, np.float32),
+        zeros(3, np.float32),
+        ints(1, 3, 4, 4),
+        2,
+    )
+    trie_of(arguments).score(other, arguments["numbers_here"], arguments["threads"])
+
+
+def arpa_writer(**arguments: Any) -> None:
+    trie, threads = trie_of(arguments), arguments["threads"]
+    trie.check(threads)
+    _core.ArpaWriter(arguments["letters"], arguments["offsets"], trie, threads)
+
+
+def fst_writer(**arguments: Any) -> None:
+    trie, threads = trie_of(arguments), arguments["threads"]
+    trie.check(threads)
+    _core.FstWriter(trie, arguments["backoff_label"], threads)
+
+
+OF_TRIES: dict[str, Callable[..., None]] = {
+    "search": search,
+    "lower_log_probs": lower_log_probs,
+    "back_off_log_probs": back_off_log_probs,
+    "ArpaWriter": arpa_writer,
+    "FstWriter": fst_writer,
+}
+
+
+def call(kernel: str, arguments: dict[str, Any]) -> None:
+    (OF_TRIES.get(kernel) or getattr(_core, kernel))(**arguments)
+
 
 CHILDREN = "children of a node are not"
 SUFFIX = "suffix is not among the shorter n-grams"
@@ -384,16 +448,19 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("ngram_worths", "worths", zeros(3, np.float64), UNFIT),
     ("raise_worths", "of_children", np.ones(1), CHILDREN),
     ("raise_worths", "worths", zeros(3, np.float64), UNFIT),
-    ("lower_log_probs", "begins", longs(0, 1), UNFIT),
+    ("lower_log_probs", "begins", longs(0, 1), "it has no orders"),
     ("lower_log_probs", "begins", longs(0, 1, 4, 7, 10), UNFIT),
-    ("lower_log_probs", "begins", longs(0, 1, -4, 8, 10), UNFIT),
-    ("lower_log_probs", "words", ints(0, 0, 1, 2, 0, 2, 1, 0, 3, 1), "number of a word"),
-    ("lower_log_probs", "words", ints(0, 0, 2, 1, 0, 2, 1, 0, 0, 1), "a unigram"),
+    ("lower_log_probs", "begins", longs(0, 1, -4, 8, 10), "do not begin one after the other"),
+    ("lower_log_probs", "words", ints(0, 0, 1, 2, 0, 2, 1, 0, 3, 1), "not in rising order"),
+    ("lower_log_probs", "words", ints(0, 0, 2, 1, 0, 2, 1, 0, 0, 1), "not in rising order"),
     ("lower_log_probs", "log_probs", zeros(9, np.float32), UNFIT),
     ("lower_log_probs", "backoffs", zeros(10, np.float32), UNFIT),
-    ("back_off_log_probs", "numbers", ints(2), "has a number in the model"),
-    ("back_off_log_probs", "numbers", ints(2, 3), "not in the model"),
-    ("normalising_backoffs", "log_probs", zeros(9, np.float32), UNFIT),
+    ("back_off_log_probs", "numbers_here", ints(2), "has a number in the model"),
+    ("back_off_log_probs", "numbers_here", ints(2, 3), "not in the model"),
+    ("search", "nodes", ints(0, 1, 8), "cannot be a history"),
+    ("search", "nodes", ints(0, 1), "a word for each"),
+    ("search", "of_words", ints(2, 0, 3), "number of a word is too great"),
+    ("search", "lengths", marks(2, 0), "a length for each row"),
     ("count_bigrams", "ids", ints(0, 3), "id is not below"),
     ("count_bigrams", "first", 3, "first is not below"),
     ("count_bigrams", "types", 0, "first is not below"),
@@ -512,7 +579,7 @@ BAD += [(kernel, "threads", 0, "threads") for kernel in GOOD if "threads" in GOO
 
 @pytest.mark.parametrize("kernel", GOOD)
 def test_the_good_arguments_are_good(kernel: str) -> None:
-    getattr(_core, kernel)(**GOOD[kernel]())
+    call(kernel, GOOD[kernel]())
 
 
 @pytest.mark.parametrize(("kernel", "argument", "value", "message"), BAD)
@@ -520,7 +587,7 @@ def test_a_bad_argument_is_refused(kernel: str, argument: str, value: object, me
     arguments = GOOD[kernel]()
     assert argument in arguments
     with pytest.raises(ValueError, match=message):
-        getattr(_core, kernel)(**arguments | {argument: value})
+        call(kernel, arguments | {argument: value})
 
 
 # Near the sizes of the arrays above, and far from them.
@@ -544,7 +611,7 @@ def test_no_integers_lead_out_of_bounds(data: st.DataObject) -> None:
             changed[place] = np.int64(data.draw(nasty)).astype(changed.dtype)
         arguments[name] = changed.reshape(1, -1) if old.ndim == 2 else changed
     with contextlib.suppress(ValueError):
-        getattr(_core, kernel)(**arguments)
+        call(kernel, arguments)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from naive.model_changes import plain_of
 from naive.trie import Ngram, Ngrams
 from ngram_problems import models
-from stategram import _core
 from stategram.models import PlainTrie
 
 
@@ -28,9 +27,7 @@ def in_order(model: Ngrams) -> list[Ngram]:
 @given(models(), st.integers(1, 3))
 def test_lower_probabilities_and_suffixes(model: Ngrams, threads: int) -> None:
     trie, ngrams = plain(model), in_order(model)
-    lower, links = _core.lower_log_probs(
-        trie.begins, trie.words, trie.first_child, trie.log_probs, trie.backoffs, threads
-    )
+    lower, links = trie.kernel.lower_log_probs(threads), trie.kernel.links(threads)
     nodes = {(): 0} | {ngram: node for node, ngram in enumerate(ngrams, 1)}
     for ngram, found, link in zip(ngrams, lower[1:].tolist(), links[1:].tolist(), strict=True):
         if len(ngram) > 1:
@@ -45,18 +42,7 @@ def test_a_model_gives_probabilities_to_n_grams_of_another(
 ) -> None:
     numbers = np.random.default_rng(model.n_words).integers(0, model.n_words, other.n_words, np.uint32)
     trie, asked = plain(model), plain(other)
-    found = _core.back_off_log_probs(
-        trie.begins,
-        trie.words,
-        trie.first_child,
-        trie.log_probs,
-        trie.backoffs,
-        asked.begins,
-        asked.words,
-        asked.first_child,
-        numbers,
-        threads,
-    )
+    found = trie.kernel.score(asked.kernel, numbers, threads)
     for ngram, log_prob in zip(in_order(other), found[1:].tolist(), strict=True):
         *history, word = (int(numbers[id]) for id in ngram)
         known = tuple(history[max(0, len(history) - model.order + 1) :])
@@ -75,9 +61,7 @@ def test_back_off_weights_make_sums_of_one(model: Ngrams, threads: int) -> None:
         probs[ngram] = float(np.float32(np.log10(1 / (model.n_words + left))))
     trie = plain_of(probs, {}, model.n_words, model.order)
     of_words = float((10.0 ** trie.log_probs[1 : trie.begins[2]].astype(np.float64)).sum())
-    backoffs = _core.normalising_backoffs(
-        trie.begins, trie.words, trie.first_child, trie.log_probs, model.n_words, of_words, threads
-    )
+    backoffs = trie.kernel.normalising_backoffs(model.n_words, of_words, threads)
     inner = [(), *(ngram for ngram in in_order(model) if len(ngram) < model.order)]
     weighted = Ngrams(
         model.n_words, model.order, probs, dict(zip(inner[1:], backoffs[1:].tolist(), strict=True))
@@ -91,5 +75,5 @@ def test_a_weight_that_is_never_asked_for_is_one() -> None:
     half = float(np.float32(np.log10(0.5)))
     probs = {(0,): half, (1,): half, (0, 0): half, (0, 1): half}
     trie = plain_of(probs, {}, 2, 2)
-    found = _core.normalising_backoffs(trie.begins, trie.words, trie.first_child, trie.log_probs, 2, 1.0, 1)
+    found = trie.kernel.normalising_backoffs(2, 1.0, 1)
     assert found.tolist() == [0.0, 0.0, 0.0]

@@ -87,5 +87,6 @@ def test_the_writer_of_an_arpa_file() -> None:
     offsets = np.arange(size + 1, dtype=np.int64)
     begins = np.array([0, 1, size + 1], np.int64)
     numbers = np.arange(size, dtype=np.uint32)
-    writer = _core.ArpaWriter(letters, offsets, numbers, begins, words, log_probs, backoffs, first_child, 2)
+    trie = _core.PlainTrie(numbers, begins, words, log_probs, backoffs, first_child, 2)
+    writer = _core.ArpaWriter(letters, offsets, trie, 2)
     assert set(call_from_two_threads(lambda: writer.lines(1, 0, size))) <= {b"0\ta\n" * size}

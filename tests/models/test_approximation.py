@@ -31,7 +31,6 @@ from stategram import (
 from stategram.evaluation.normalisation import history_sums
 from stategram.models.approximation.approximate import cut_ngrams
 from stategram.models.approximation.histories import expected_counts
-from stategram.models.approximation.trie_index import TrieIndex
 from story import RECIPE, WORD_TREE, sentences
 
 TRAIN, HELDOUT, TEST = (sentences(n, seed=seed) for n, seed in ((300, 1), (100, 2), (300, 3)))
@@ -138,15 +137,15 @@ def test_a_lower_order_has_the_right_probabilities() -> None:
 
 
 def _visits_by_last_word(model: NgramModel) -> NDArray[np.float64]:
-    index = TrieIndex(model.trie.plain())
-    visits: NDArray[Any] = np.bincount(index.trie.words[: index.n_histories], expected_counts(index).visits)
+    index = model.trie.plain()
+    visits: NDArray[Any] = np.bincount(index.words[: index.n_histories], expected_counts(index).visits)
     return visits
 
 
 def test_expected_visits_are_those_of_the_chain() -> None:
     model = NgramModel.train(["a b a c", "b a b", "c a b c", "a a b"], 3)
-    index = TrieIndex(model.trie.plain())
-    words = [model.vocabulary.word(int(id)) for id in np.argsort(index.trie.numbers)]
+    index = model.trie.plain()
+    words = [model.vocabulary.word(int(id)) for id in np.argsort(index.numbers)]
     nodes = np.arange(index.n_histories, dtype=np.uint32)
     rows = index.words_of(nodes, 2)
     names = [

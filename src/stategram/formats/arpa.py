@@ -160,9 +160,9 @@ def write_arpa(
             "give those of one model"
         )
     try:
-        writer = ArpaWriter(
-            vocabulary.letters, vocabulary.offsets, **trie.arrays(), threads=Resources.current().threads
-        )
+        trie.check()
+        threads = Resources.current().threads
+        writer = ArpaWriter(vocabulary.letters, vocabulary.offsets, trie.kernel, threads)
         with atomic_open(target) as file:
             counts = "".join(f"ngram {level}={count}\n" for level, count in enumerate(trie.sizes, 1))
             file.write(f"\\data\\\n{counts}".encode())

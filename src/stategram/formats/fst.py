@@ -78,11 +78,9 @@ def write_fst(
     symbols = [EPSILON, *words] + ([backoff_symbol] if backoff_symbol != EPSILON else [])
     try:
         trie = model.trie.plain()
-        writer = FstWriter(
-            **trie.arrays(),
-            backoff_label=0 if backoff_symbol == EPSILON else len(symbols) - 1,
-            threads=Resources.current().threads,
-        )
+        trie.check()
+        backoff_label = 0 if backoff_symbol == EPSILON else len(symbols) - 1
+        writer = FstWriter(trie.kernel, backoff_label, Resources.current().threads)
         arcs_name, symbols_name = fst_files(target)
         with atomic_open(symbols_name) as symbols_file, atomic_open(arcs_name) as file:
             symbols_file.write("".join(f"{word}\t{label}\n" for label, word in enumerate(symbols)).encode())

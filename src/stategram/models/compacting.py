@@ -15,7 +15,6 @@ from stategram.models.arguments import require_model
 from stategram.models.model import Model
 from stategram.models.ngram import NgramModel
 from stategram.models.plain_trie import PlainTrie
-from stategram.models.pruning import normalize_trie
 from stategram.models.trie import NO_VALUES, NgramTrie
 from stategram.progress import Progress
 
@@ -102,7 +101,7 @@ def compact_trie(plain: PlainTrie, *, closed: bool = False) -> NgramTrie:
     for level, table in zip(levels[1:], log_prob_tables[1:], strict=True):
         log_probs[level] = _nearest(table, log_probs[level])
     rounded = replace(plain, log_probs=log_probs)
-    backoffs = normalize_trie(rounded).backoffs
+    backoffs = rounded.normalized().backoffs
     # Rounded probabilities may leave nothing, or too much, to words that never followed a history.
     near = np.abs(backoffs - plain.backoffs) < _LARGEST_CHANGE
     rounded = replace(rounded, backoffs=np.where(near, backoffs, plain.backoffs))

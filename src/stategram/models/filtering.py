@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.counts import trie_numbers
-from stategram.models.plain_trie import PlainTrie
-from stategram.models.pruning import lower_log_probs
-from stategram.models.trie_building import TrieShape, parents_of
+from stategram.models.plain_trie import PlainTrie, TrieShape
 from stategram.text import UNKNOWN
 
 
@@ -27,11 +25,11 @@ def filter_trie(trie: PlainTrie, ids: NDArray[np.int64]) -> PlainTrie:
     new_number = np.full(len(trie.numbers), -1)
     new_number[trie.numbers[ids]] = numbers
     unknown = int(trie.numbers[UNKNOWN])
-    parents = parents_of(trie)
+    parents = trie.parents
     gone = new_number[trie.words] < 0
     joined = gone | (trie.words == unknown)  # what <unk> is from now on
     joined[0] = False
-    unknown_probs = _unknown_probs(trie, joined, parents)
+    unknown_probs = _unknown_probs(trie, joined)
     joined_after = np.zeros(len(trie.backoffs), np.bool_)
     joined_after[parents[joined]] = True
     shape = TrieShape(numbers)
@@ -62,16 +60,13 @@ def filter_trie(trie: PlainTrie, ids: NDArray[np.int64]) -> PlainTrie:
     return shape.trie(log_probs, backoffs)
 
 
-def _unknown_probs(
-    trie: PlainTrie, joined: NDArray[np.bool_], parents: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _unknown_probs(trie: PlainTrie, joined: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return the probability of all words together that join ``<unk>``, after each history.
 
     U(h) = sum of p(v | h) + backoff(h) (U(h') - sum of p(v | h')), both over the n-grams hv of such words.
     """
-    lower, links = lower_log_probs(trie)
-    n_inner = len(trie.backoffs)
-    of, history = np.flatnonzero(joined), parents[joined]
+    lower, links, n_inner = trie.lower_log_probs, trie.links, trie.n_histories
+    of, history = np.flatnonzero(joined), trie.parents[joined]
     found = np.bincount(history, 10.0 ** trie.log_probs[of].astype(np.float64), n_inner).astype(np.float64)
     backed = np.bincount(history, 10.0 ** lower[of].astype(np.float64), n_inner)
     weights = 10.0 ** trie.backoffs.astype(np.float64)

@@ -14,9 +14,7 @@ from stategram.counts import trie_numbers
 from stategram.errors import UsageError
 from stategram.models.alignment import align
 from stategram.models.ngram import NgramModel
-from stategram.models.plain_trie import PlainTrie
-from stategram.models.pruning import normalize_trie
-from stategram.models.trie_building import TrieShape, parents_of
+from stategram.models.plain_trie import PlainTrie, TrieShape
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN, Vocabulary
@@ -66,18 +64,7 @@ def merge_ngrams(
     for i, (part, (ids, of_words), weight) in enumerate(zip(tries, aligned, exact, strict=True)):
         if progress:
             progress(0.2 + 0.6 * i / len(parts), f"{len(total):,} n-grams by model {i + 1}")
-        log_probs = _core.back_off_log_probs(
-            part.begins,
-            part.words,
-            part.first_child,
-            part.log_probs,
-            part.backoffs,
-            trie.begins,
-            trie.words,
-            trie.first_child,
-            part.numbers[ids][by_number],
-            Resources.current().threads,
-        )
+        log_probs = part.log10_probs_of(trie, part.numbers[ids][by_number])
         probs = 10.0**log_probs
         probs[1:] *= of_words[by_number][trie.words[1:]]
         total += weight * probs
@@ -85,7 +72,7 @@ def merge_ngrams(
     if progress:
         progress(0.8, "back-off weights")
     with np.errstate(divide="ignore"):
-        trie = normalize_trie(replace(trie, log_probs=_log10(total)))
+        trie = replace(trie, log_probs=_log10(total)).normalized()
     info = {
         "parts": [{"name": repr(part), "weight": weight} for part, weight in zip(parts, exact, strict=True)]
     }
@@ -115,23 +102,19 @@ def _union(
 ) -> TrieShape:
     """Return the n-grams of several tries; `numbers_in` has the new numbers of the words of each, by ids."""
     shape = TrieShape(numbers)
-    new_words, parents, places = [], [], []
+    new_words, places = [], []
     for trie, new in zip(tries, numbers_in, strict=True):
         by_number = np.empty(len(new), np.int64)
         by_number[trie.numbers] = new
         new_words.append(by_number[trie.words])
-        parents.append(parents_of(trie))
         place = np.empty(len(trie.words), np.int64)
         place[1 : 1 + len(new)] = by_number
         places.append(place)
     for k in range(2, max(trie.order for trie in tries) + 1):
-        levels = [
-            slice(int(trie.begins[k]), int(trie.begins[k + 1])) if k <= trie.order else slice(0)
-            for trie in tries
-        ]
+        levels = [trie.level(k) if k <= trie.order else slice(0) for trie in tries]
         found = shape.add_level(
             np.concatenate(
-                [place[start[of]] for place, start, of in zip(places, parents, levels, strict=True)]
+                [place[trie.parents[of]] for place, trie, of in zip(places, tries, levels, strict=True)]
             ),
             np.concatenate([words[of] for words, of in zip(new_words, levels, strict=True)]),
         )

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -52,7 +51,7 @@ def prune(estimates: Estimates, threshold: float) -> None:
 
 def ngram_worths(trie: PlainTrie) -> NDArray[np.float64]:
     """Return what each n-gram is worth, by its node; words are worth everything."""
-    lower, _ = lower_log_probs(trie)
+    lower = trie.lower_log_probs
     levels = [
         EstimatedLevel(
             trie.words[begin:end],
@@ -85,37 +84,7 @@ def prune_trie(trie: PlainTrie, keep: NDArray[np.bool_]) -> PlainTrie:
         trie.backoffs[inner[:-1]],
         ranks[trie.first_child[inner]],
     )
-    return normalize_trie(kept)
-
-
-def normalize_trie(trie: PlainTrie) -> PlainTrie:
-    """Return the same n-grams with the back-off weights with which probabilities sum to one."""
-    n_predicted = len(trie.numbers) - 1  # all words but <s>
-    words = np.delete(trie.log_probs[1 : trie.begins[2]], trie.numbers[BEGIN]).astype(np.float64)
-    backoffs = _core.normalising_backoffs(
-        trie.begins,
-        trie.words,
-        trie.first_child,
-        trie.log_probs,
-        n_predicted,
-        float(np.sum(10.0**words)),
-        Resources.current().threads,
-    )
-    backoffs[0] = trie.backoffs[0]  # of no use but as a feature
-    return replace(trie, backoffs=backoffs)
-
-
-def lower_log_probs(trie: PlainTrie) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-    """Return log10 p(w | h') of each n-gram hw, h' being h without its first word, and its longest suffix."""
-    lower, links = _core.lower_log_probs(
-        trie.begins,
-        trie.words,
-        trie.first_child,
-        trie.log_probs,
-        trie.backoffs,
-        Resources.current().threads,
-    )
-    return lower, links
+    return kept.normalized()
 
 
 def _level_worths(

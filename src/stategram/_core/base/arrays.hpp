@@ -28,7 +28,7 @@ class Array {
     template <typename Values>
         requires(!std::is_reference_v<Values> && !std::derived_from<Values, Array> &&
                  requires(Values& values) {
-                     { values.data() } -> std::same_as<T*>;
+                     { values.data() } -> std::convertible_to<T*>;
                  })
     Array(Values&& values) {
         const auto owned = std::make_shared<Values>(std::move(values));

@@ -2,7 +2,6 @@
 #include "base/bind.hpp"
 
 #include <nanobind/operators.h>
-#include <nanobind/stl/shared_ptr.h>
 
 #include <cstring>
 #include <memory>

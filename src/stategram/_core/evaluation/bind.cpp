@@ -18,8 +18,7 @@ void bind_bootstrap(nb::module_& m) {
 }
 
 void bind_distribution_rows(nb::module_& m) {
-    def_kernel(m, "add_backoff_rows", &add_backoff_rows,
-               "probs backoffs words first_child links nodes weights n_words rows threads",
+    def_kernel(m, "add_backoff_rows", &add_backoff_rows, "trie probs backoffs nodes weights rows threads",
                "Add to each row the weighted distribution of a back-off model after a node.");
     const auto def_category_rows = [&](auto function) {
         m.def("add_category_rows", function, nb::arg("of_categories").noconvert(),

@@ -104,27 +104,22 @@ Out<double> row_entropies(In<double> rows, In<double> masses, In<double> entropi
 
 // Adds weight * p(w | node) to the row of each node. Going from a node to its link, p is multiplied by the
 // back-off weight of the node; words that are children of a node on the way have their own p.
-void add_backoff_rows(In<float> probs, In<float> backoffs, In<std::uint32_t> words,
-                      In<std::uint32_t> first_child, In<std::uint32_t> links, In<std::uint32_t> nodes,
-                      In<float> weights, std::size_t n_words, InOut<float> rows, int threads) {
-    const std::size_t n_histories = backoffs.size(), size = probs.size();
-    require(first_child.size() == n_histories + 1 && words.size() == size && links.size() >= n_histories &&
-                n_histories > 0 && size > n_words,
+void add_backoff_rows(const PlainTrie& trie, In<float> probs, In<float> backoffs, In<std::uint32_t> nodes,
+                      In<float> weights, InOut<float> rows, int threads) {
+    const std::size_t n_words = trie.n_words();
+    require(probs.size() == trie.size() && backoffs.size() == trie.n_histories(),
             "the arrays of the n-grams do not fit together");
     require(weights.size() == nodes.size() && rows.size() == nodes.size() * n_words,
             "there must be a weight and a row for each node");
-    check_below(nodes, n_histories, "a node cannot be a history");
-    require(first_child[0] == 1 && first_child[1] == 1 + n_words, "the root must have a child for each word");
+    check_below(nodes, trie.n_histories(), "a node cannot be a history");
+    const In<std::uint32_t> links = trie.links(threads);
     ThreadPool pool(threads);
     for_slices(pool, 0, nodes.size(), [&](std::size_t begin, std::size_t end) {
         std::vector<float> own(n_words);
         std::vector<std::uint32_t> chain;
         for (std::size_t i = begin; i < end; ++i) {
             chain.clear();
-            for (std::uint32_t node = nodes[i]; node != 0; node = links[node]) {
-                require(links[node] < node, "a link does not lead to a shorter n-gram");
-                chain.push_back(node);
-            }
+            for (std::uint32_t node = nodes[i]; node != 0; node = links[node]) chain.push_back(node);
             float factor = weights[i];
             std::vector<float> factors(chain.size());
             for (std::size_t j = 0; j < chain.size(); ++j) {
@@ -132,13 +127,10 @@ void add_backoff_rows(In<float> probs, In<float> backoffs, In<std::uint32_t> wor
                 factor *= backoffs[chain[j]];
             }
             scale_row(own.data(), probs.data() + 1, factor, n_words);
-            for (std::size_t j = chain.size(); j-- > 0;) {
-                const IndexRange children = checked_children(first_child.data(), chain[j], size);
-                for (std::size_t child = children.begin; child < children.end; ++child) {
-                    require(words[child] < n_words, "a word is not in the vocabulary");
-                    own[words[child]] = factors[j] * probs[child];
-                }
-            }
+            for (std::size_t j = chain.size(); j-- > 0;)
+                for (std::uint32_t child = trie.first_child[chain[j]]; child < trie.first_child[chain[j] + 1];
+                     ++child)
+                    own[trie.words[child]] = factors[j] * probs[child];
             add_to_row(rows.data() + i * n_words, own.data(), n_words);
         }
     });

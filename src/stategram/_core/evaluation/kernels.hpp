@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/arrays.hpp"
+#include "ngrams/plain_trie.hpp"
 
 namespace stategram {
 
@@ -15,9 +16,8 @@ Out<double> bootstrap_sums(In<double> values, std::size_t width, std::size_t res
 
 // distribution_rows.cpp
 Out<double> row_entropies(In<double> rows, In<double> masses, In<double> entropies, int threads);
-void add_backoff_rows(In<float> probs, In<float> backoffs, In<std::uint32_t> words,
-                      In<std::uint32_t> first_child, In<std::uint32_t> links, In<std::uint32_t> nodes,
-                      In<float> weights, std::size_t n_words, InOut<float> rows, int threads);
+void add_backoff_rows(const PlainTrie& trie, In<float> probs, In<float> backoffs, In<std::uint32_t> nodes,
+                      In<float> weights, InOut<float> rows, int threads);
 template <typename Real>
 void add_category_rows(In<Real> of_categories, In<std::int32_t> categories, In<Real> word_probs,
                        std::size_t n_categories, InOut<Real> rows, int threads);

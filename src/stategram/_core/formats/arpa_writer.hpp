@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/arrays.hpp"
@@ -21,16 +23,11 @@ namespace stategram {
 
 class ArpaWriter : public Exclusive {
  public:
-    ArpaWriter(In<std::uint8_t> letters, In<std::int64_t> offsets, In<std::uint32_t> numbers,
-               In<std::int64_t> begins, In<std::uint32_t> words, In<float> log_probs, In<float> backoffs,
-               In<std::uint32_t> first_child, int threads)
-        : letters_(letters),
-          offsets_(offsets),
-          trie_{numbers, begins, words, log_probs, backoffs, first_child},
-          pool_(threads) {
-        check_plain(trie_, pool_);
+    ArpaWriter(In<std::uint8_t> letters, In<std::int64_t> offsets, std::shared_ptr<const PlainTrie> trie,
+               int threads)
+        : letters_(letters), offsets_(offsets), keeper_(std::move(trie)), trie_(*keeper_), pool_(threads) {
         const char* const message = "the words and the trie do not fit together";
-        require(offsets_.size() == numbers.size() + 1, message);
+        require(offsets_.size() == trie_.n_words() + 1, message);
         check_offsets(offsets_, letters_.size(), message);
         sort();
     }
@@ -153,7 +150,8 @@ class ArpaWriter : public Exclusive {
 
     In<std::uint8_t> letters_;
     In<std::int64_t> offsets_;
-    PlainTrie trie_;
+    std::shared_ptr<const PlainTrie> keeper_;
+    const PlainTrie& trie_;
     std::vector<std::uint32_t> ids_;          // of the words, in the order of their numbers
     std::vector<std::uint32_t> nodes_;        // in the order of ids, level by level
     std::vector<std::uint32_t> first_child_;  // in that order

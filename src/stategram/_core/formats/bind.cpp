@@ -121,9 +121,8 @@ void bind_arpa_reader(nb::module_& m) {
 
 void bind_arpa_writer(nb::module_& m) {
     nb::class_<ArpaWriter> writer(m, "ArpaWriter", "The n-grams of a trie as lines of an ARPA file.");
-    def_init<In<std::uint8_t>, In<std::int64_t>, In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>,
-             In<float>, In<float>, In<std::uint32_t>, int>(
-        writer, "letters offsets numbers begins words log_probs backoffs first_child threads");
+    def_init<In<std::uint8_t>, In<std::int64_t>, std::shared_ptr<const PlainTrie>, int>(
+        writer, "letters offsets trie threads");
     def_kernel(
         writer, "lines", entering<&ArpaWriter::lines>, "level begin end",
         "Return the lines of some n-grams of `level` words, which are in the order of the ids of their "
@@ -132,9 +131,7 @@ void bind_arpa_writer(nb::module_& m) {
 
 void bind_fst_writer(nb::module_& m) {
     nb::class_<FstWriter> writer(m, "FstWriter", "A back-off model as lines of OpenFst's text format.");
-    def_init<In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, In<float>, In<float>, In<std::uint32_t>,
-             std::uint32_t, int>(writer,
-                                 "numbers begins words log_probs backoffs first_child backoff_label threads");
+    def_init<std::shared_ptr<const PlainTrie>, std::uint32_t, int>(writer, "trie backoff_label threads");
     writer.def_prop_ro("n_states", &FstWriter::n_states, "The number of states; the first is the start.");
     def_kernel(writer, "lines", entering<&FstWriter::lines>, "begin end",
                "Return the arcs and final weights of some states. The label of a word is its id and 1 more.");

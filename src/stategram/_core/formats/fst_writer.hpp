@@ -10,7 +10,9 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/arrays.hpp"
@@ -23,18 +25,16 @@ namespace stategram {
 
 class FstWriter : public Exclusive {
  public:
-    FstWriter(In<std::uint32_t> numbers, In<std::int64_t> begins, In<std::uint32_t> words,
-              In<float> log_probs, In<float> backoffs, In<std::uint32_t> first_child,
-              std::uint32_t backoff_label, int threads)
-        : trie_{numbers, begins, words, log_probs, backoffs, first_child},
+    FstWriter(std::shared_ptr<const PlainTrie> trie, std::uint32_t backoff_label, int threads)
+        : keeper_(std::move(trie)),
+          trie_(*keeper_),
+          links_(trie_.links(threads)),
           backoff_label_(backoff_label),
           pool_(threads) {
-        check_plain(trie_, pool_);
-        require(numbers.size() > end_id, "the vocabulary does not start with the special words");
-        labels_.resize(numbers.size());
-        for (std::size_t id = 0; id < numbers.size(); ++id)
-            labels_[numbers[id]] = static_cast<std::uint32_t>(id + 1);
-        find_suffixes();
+        require(trie_.n_words() > end_id, "the vocabulary does not start with the special words");
+        labels_.resize(trie_.n_words());
+        for (std::size_t id = 0; id < labels_.size(); ++id)
+            labels_[trie_.numbers[id]] = static_cast<std::uint32_t>(id + 1);
         number_states();
     }
 
@@ -59,30 +59,8 @@ class FstWriter : public Exclusive {
     // Ids of the vocabulary.
     static constexpr std::size_t begin_id = 1, end_id = 2;
 
-    // Finds for each n-gram but the longest its longest proper suffix that is an n-gram.
-    void find_suffixes() {
-        suffixes_.assign(trie_.backoffs.size(), 0);
-        for (std::size_t level = 1; level + 1 < trie_.order(); ++level)
-            for_slices(pool_, trie_.begin(level), trie_.begin(level + 1),
-                       [&](std::size_t from, std::size_t to) {
-                           for (std::size_t node = from; node < to; ++node)
-                               for (std::size_t child = trie_.first_child[node];
-                                    child < trie_.first_child[node + 1]; ++child)
-                                   suffixes_[child] = longest_suffix(node, trie_.words[child]);
-                       });
-    }
-
-    // The longest proper suffix of the n-gram that a word makes of an n-gram of at least one word.
-    std::uint32_t longest_suffix(std::size_t node, std::uint32_t word) const {
-        while (node != 0) {
-            node = suffixes_[node];
-            if (const std::size_t found = trie_.child(node, word)) return static_cast<std::uint32_t>(found);
-        }
-        return 0;
-    }
-
     void number_states() {
-        const std::size_t inner = trie_.backoffs.size();
+        const std::size_t inner = trie_.n_histories();
         numbers_of_states_.assign(inner, no_state);
         const auto add = [&](std::size_t node) {
             numbers_of_states_[node] = static_cast<std::uint32_t>(states_.size());
@@ -97,7 +75,7 @@ class FstWriter : public Exclusive {
 
     void write_state(std::string& out, std::uint32_t state) const {
         const std::size_t node = states_[state];
-        const std::size_t inner = trie_.backoffs.size();
+        const std::size_t inner = trie_.n_histories();
         const std::uint32_t end_number = trie_.numbers[end_id];
         for (std::size_t child = trie_.first_child[node]; child < trie_.first_child[node + 1]; ++child) {
             const std::uint32_t word = trie_.words[child];
@@ -107,19 +85,18 @@ class FstWriter : public Exclusive {
                 write_integer(out, state);
                 write_weight(out, log_prob);
             } else {
-                write_arc(out, state, child < inner ? child : longest_suffix(node, word), labels_[word],
-                          labels_[word], log_prob);
+                write_arc(out, state, child < inner ? child : links_[child], labels_[word], labels_[word],
+                          log_prob);
             }
         }
         if (node != 0 && !std::isinf(trie_.backoffs[node]))
-            write_arc(out, state, suffixes_[node], backoff_label_, 0, trie_.backoffs[node]);
+            write_arc(out, state, links_[node], backoff_label_, 0, trie_.backoffs[node]);
     }
 
     // An arc to an n-gram, or to the longest suffix of it that is a state.
     void write_arc(std::string& out, std::uint32_t state, std::size_t node, std::uint32_t input,
                    std::uint32_t output, double log_weight) const {
-        for (; numbers_of_states_[node] == no_state; node = suffixes_[node])
-            log_weight += trie_.backoffs[node];
+        for (; numbers_of_states_[node] == no_state; node = links_[node]) log_weight += trie_.backoffs[node];
         if (std::isinf(log_weight)) return;
         for (const std::uint32_t number : {state, numbers_of_states_[node], input}) {
             write_integer(out, number);
@@ -141,10 +118,11 @@ class FstWriter : public Exclusive {
         out += '\n';
     }
 
-    PlainTrie trie_;
+    std::shared_ptr<const PlainTrie> keeper_;
+    const PlainTrie& trie_;
+    In<std::uint32_t> links_;
     std::uint32_t backoff_label_;
     std::vector<std::uint32_t> labels_;             // of the words, in the order of their numbers
-    std::vector<std::uint32_t> suffixes_;           // of all n-grams but the longest
     std::vector<std::uint32_t> states_;             // the node of each state
     std::vector<std::uint32_t> numbers_of_states_;  // of all nodes but those of the longest n-grams
     ThreadPool pool_;

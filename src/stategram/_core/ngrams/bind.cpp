@@ -100,21 +100,31 @@ void bind_choice(nb::module_& m) {
                "their numbers, probabilities and gains.");
 }
 
-void bind_plain_backoff(nb::module_& m) {
-    def_kernel(m, "lower_log_probs", &lower_log_probs, "begins words first_child log_probs backoffs threads",
-               "Return log10 p(w | h') of each n-gram hw, h' being h without its first word, and its longest "
-               "proper suffix that is there.");
-    def_kernel(
-        m, "back_off_log_probs", &back_off_log_probs,
-        "begins words first_child log_probs backoffs asked_begins asked_words asked_first_child numbers "
-        "threads",
-        "Return the log10 probabilities that a model gives to n-grams, its own or not; `numbers` are those "
-        "of their words in the model.");
-    def_kernel(
-        m, "normalising_backoffs", &normalising_backoffs,
-        "begins words first_child log_probs n_predicted sum_of_words threads",
-        "Return the log10 back-off weights with which the probabilities after each history sum to one; those "
-        "of all words sum to `sum_of_words`.");
+void bind_plain_trie(nb::module_& m) {
+    nb::class_<PlainTrie> trie(m, "PlainTrie",
+                               "Backing off in n-grams that are plain arrays; it is checked that they fit "
+                               "together.");
+    def_init<In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, In<float>, In<float>, In<std::uint32_t>,
+             int>(trie, "numbers begins words log_probs backoffs first_child threads");
+    def_kernel(trie, "check", &PlainTrie::check, "threads",
+               "Check the values of every n-gram; ValueError says what is wrong.");
+    def_kernel(trie, "links", &PlainTrie::links, "threads",
+               "Return the longest proper suffix of each n-gram that is there.");
+    def_kernel(trie, "lower_log_probs", &PlainTrie::lower_log_probs, "threads",
+               "Return log10 p(w | h') of each n-gram hw, h' being h without its first word.");
+    def_kernel(trie, "children", &PlainTrie::children, "nodes words threads",
+               "Return the child of each node with a word; 0 where there is none.");
+    def_kernel(trie, "find_histories", &PlainTrie::find_histories, "rows lengths threads",
+               "Return the longest suffix of each row of words that is a history; `lengths` of them count.");
+    def_kernel(trie, "log10_probs_after", &PlainTrie::log10_probs_after, "histories words threads",
+               "Return the log10 probability of a word after each history.");
+    def_kernel(trie, "score", &PlainTrie::score, "other numbers threads",
+               "Return the log10 probabilities that the model gives to the n-grams of another; `numbers` are "
+               "those of their words in the model.");
+    def_kernel(trie, "normalising_backoffs", &PlainTrie::normalising_backoffs,
+               "n_predicted sum_of_words threads",
+               "Return the log10 back-off weights with which the probabilities after each history sum to "
+               "one; those of all words sum to `sum_of_words`.");
 }
 
 void bind_trie_assembly(nb::module_& m) {
@@ -147,17 +157,6 @@ void bind_trie_packing(nb::module_& m) {
         "Return the bytes of words, the bytes of records and the number of bases of so many n-grams of a "
         "length.");
     m.def(
-        "check_plain_trie",
-        [](In<std::uint32_t> numbers, In<std::int64_t> begins, In<std::uint32_t> words, In<float> log_probs,
-           In<float> backoffs, In<std::uint32_t> first_child, int threads) {
-            nb::gil_scoped_release release;
-            ThreadPool pool(threads);
-            check_plain({numbers, begins, words, log_probs, backoffs, first_child}, pool);
-        },
-        nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("words").noconvert(),
-        nb::arg("log_probs").noconvert(), nb::arg("backoffs").noconvert(), nb::arg("first_child").noconvert(),
-        nb::arg("threads"), "Check every n-gram of plain arrays; ValueError says what is wrong.");
-    m.def(
         "word_bits",
         [](std::size_t vocabulary) {
             require(vocabulary > 0, "no words");
@@ -173,7 +172,7 @@ void register_ngrams(nb::module_& m) {
     bind_estimates(m);
     bind_pruning(m);
     bind_choice(m);
-    bind_plain_backoff(m);
+    bind_plain_trie(m);
     bind_trie_assembly(m);
     bind_trie_packing(m);
 }

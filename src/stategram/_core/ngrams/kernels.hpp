@@ -39,18 +39,6 @@ std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<float>, Out<float>> choos
     In<float> targets, In<float> lower, In<std::uint32_t> lower_rows, In<double> occupancies,
     double threshold, int rounds, std::size_t n_words, int threads);
 
-// plain_backoff.cpp
-std::tuple<Out<float>, Out<std::uint32_t>> lower_log_probs(In<std::int64_t> begins, In<std::uint32_t> words,
-                                                           In<std::uint32_t> first_child, In<float> log_probs,
-                                                           In<float> backoffs, int threads);
-Out<double> back_off_log_probs(In<std::int64_t> begins, In<std::uint32_t> words,
-                               In<std::uint32_t> first_child, In<float> log_probs, In<float> backoffs,
-                               In<std::int64_t> asked_begins, In<std::uint32_t> asked_words,
-                               In<std::uint32_t> asked_first_child, In<std::uint32_t> numbers, int threads);
-Out<float> normalising_backoffs(In<std::int64_t> begins, In<std::uint32_t> words,
-                                In<std::uint32_t> first_child, In<float> log_probs, std::size_t n_predicted,
-                                double sum_of_words, int threads);
-
 // trie_assembly.cpp
 void assemble_level(In<std::uint32_t> words, In<float> log_probs, In<float> backoffs,
                     In<std::uint32_t> first_child, In<std::uint32_t> ranks, In<std::uint32_t> next_ranks,

@@ -12,7 +12,6 @@ from stategram.errors import UsageError
 from stategram.models.approximation.histories import Skeleton, expected_counts
 from stategram.models.approximation.select import Choice, ChosenNgrams, normalize
 from stategram.models.approximation.targets import Targets
-from stategram.models.approximation.trie_index import TrieIndex
 from stategram.models.arguments import require_model
 from stategram.models.budget import NO_LIMIT, Budget
 from stategram.models.model import Model, Text
@@ -88,12 +87,12 @@ def approximate(
     ngram = _ngram_model(model, order, text, subprogress(progress, 0.0, 0.1))
     if model.word_ngrams is not None and not budget.has_limit:
         return ngram
-    skeleton = Skeleton(TrieIndex(ngram.plain()))
+    skeleton = Skeleton(ngram.plain())
     cut = model.with_history("sentence").map_ngrams(lambda one: cut_ngrams(one, ngram.order))
     targets = cut.targets(skeleton.ids)
     progress = subprogress(progress, 0.1, 1.0)
     if budget.prune is not None:
-        trie = Choice(skeleton, targets, math.log1p(budget.prune), progress=progress).model().trie
+        trie = Choice(skeleton, targets, math.log1p(budget.prune), progress=progress).model()
     else:
         size = ModelSize(skeleton, None if budget.max_size is None else model.vocabulary)
         limit = budget.max_size or budget.max_ngrams or size.of_skeleton
@@ -103,7 +102,7 @@ def approximate(
                 f"the words of the vocabulary alone take {size.of_words:,} {unit}, more than {limit:,}; "
                 "allow more, or train with a smaller vocabulary"
             )
-        trie = _largest_choice(skeleton, targets, size, limit, progress).trie
+        trie = _largest_choice(skeleton, targets, size, limit, progress)
     return NgramModel.from_plain(
         model.vocabulary,
         trie,
@@ -136,10 +135,10 @@ def _ngram_model(model: Model, order: int | None, text: Text | None, progress: P
 
 def _largest_choice(
     skeleton: Skeleton, targets: Targets, size: ModelSize, limit: int, progress: Progress | None
-) -> TrieIndex:
+) -> PlainTrie:
     """Choose slightly too many n-grams, then take away the least worthwhile until the size fits."""
     wanted, known = limit - size.of_words + 1, size.of_skeleton - size.of_words + 1
-    n_known = sum(skeleton.index.trie.sizes[1:]) + 1
+    n_known = sum(skeleton.index.sizes[1:]) + 1
     threshold = _FIRST_THRESHOLD / n_known * (known / wanted) ** (1 / _POWER)
     for attempt in range(_MAX_CHOICES):
         low = threshold
@@ -170,10 +169,10 @@ class ModelSize:
             self._words = lengths[skeleton.ids]
             self._probability, self._backoff = _BYTES_OF_PROBABILITY, _BYTES_OF_BACKOFF
             headers = _BYTES_OF_HEADERS
-        self._histories = np.zeros(len(index.trie.words), np.int64)
+        self._histories = np.zeros(len(index.words), np.int64)
         for length in range(1, index.order + 1):
             here = index.level(length)
-            self._histories[here] = self._histories[index.parents[here]] + self._words[index.trie.words[here]]
+            self._histories[here] = self._histories[index.parents[here]] + self._words[index.words[here]]
         self.of_words = headers + int(self._words.sum()) + self._probability * index.n_words
         n_ngrams, n_histories = len(self._histories) - 1, index.n_histories - 1
         of_numbers = self._probability * n_ngrams + self._backoff * n_histories
@@ -197,35 +196,35 @@ def cut_ngrams(model: NgramModel, order: int) -> NgramModel:
     """
     if model.order <= order:
         return model
-    trie = cut_trie(TrieIndex(model.plain()), order)
+    trie = cut_trie(model.plain(), order)
     common = {"training_info": model.training_info, **model.origin}
     return NgramModel.from_plain(model.vocabulary, trie, model.smoothing, **common)
 
 
-def cut_trie(index: TrieIndex, order: int) -> PlainTrie:
+def cut_trie(index: PlainTrie, order: int) -> PlainTrie:
     """Return the n-grams of up to `order` words, the longest with the probability that the model expects."""
     counts = expected_counts(index)
     events = _with_longer(index, counts.events)
     visits = _with_longer(index, np.append(counts.visits, np.zeros(len(events) - len(counts.visits))))
-    trie, longest = index.trie, index.level(order)
+    longest = index.level(order)
     end, n_histories = longest.stop, longest.start
-    log_probs = trie.log_probs[:end].copy()
+    log_probs = index.log_probs[:end].copy()
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = np.log10(events[longest] / visits[index.parents[longest]])
     log_probs[longest] = np.where(np.isfinite(expected), np.minimum(expected, 0.0), log_probs[longest])
     return normalize(
         PlainTrie(
-            trie.numbers,
-            trie.begins[: order + 2],
-            trie.words[:end],
+            index.numbers,
+            index.begins[: order + 2],
+            index.words[:end],
             log_probs,
             np.zeros(n_histories, np.float32),
-            trie.first_child[: n_histories + 1],
+            index.first_child[: n_histories + 1],
         )
     )
 
 
-def _with_longer(index: TrieIndex, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _with_longer(index: PlainTrie, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sums over all nodes that end in each node."""
     sums = values.copy()
     for length in range(index.order, 1, -1):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models.approximation.trie_index import TrieIndex
+from stategram.models.plain_trie import PlainTrie
 from stategram.text import BEGIN, END, Corpus, Vocabulary
 
 _WORDS = 30
@@ -73,7 +73,7 @@ class Histories:
 class Skeleton:
     """The n-grams of a model, and how often each of its histories is used."""
 
-    index: TrieIndex
+    index: PlainTrie
 
     @property
     def width(self) -> int:
@@ -83,8 +83,8 @@ class Skeleton:
     @cached_property
     def ids(self) -> NDArray[np.uint32]:
         """The id of each number of a word."""
-        ids = np.empty_like(self.index.trie.numbers)
-        ids[self.index.trie.numbers] = np.arange(len(ids), dtype=np.uint32)
+        ids = np.empty_like(self.index.numbers)
+        ids[self.index.numbers] = np.arange(len(ids), dtype=np.uint32)
         return ids
 
     @cached_property
@@ -130,7 +130,7 @@ class Skeleton:
         words, lengths = index.words_of(nodes, width), index.lengths[nodes]
         first, last = (bounds[nodes] for bounds in self._ranges)
         first_words = words[np.arange(len(nodes)), np.minimum(width - lengths.astype(np.int64), width - 1)]
-        starts_sentence = (lengths > 0) & (first_words == index.trie.numbers[BEGIN])
+        starts_sentence = (lengths > 0) & (first_words == index.numbers[BEGIN])
         is_full = starts_sentence | (first == last)
         counts = np.where(is_full, 1, np.minimum(limits, last - first))
         first_full = np.concatenate(([0], np.cumsum(counts)))
@@ -154,16 +154,16 @@ class ExpectedCounts:
     """For each node: at how many events its last word follows its history as the longest that lists it."""
 
 
-def expected_counts(index: TrieIndex) -> ExpectedCounts:
+def expected_counts(index: PlainTrie) -> ExpectedCounts:
     """Follow the chain from the start of a sentence; exact if no suffix of an n-gram was pruned."""
-    trie, links, parents, n = index.trie, index.links, index.parents, index.n_histories
-    probs, backoffs = index.probs.astype(np.float64), index.backoffs.astype(np.float64)
+    links, parents, n = index.links, index.parents, index.n_histories
+    probs, backoffs = index.probs.astype(np.float64), index.backoff_weights.astype(np.float64)
     nodes = np.arange(len(links))
     # Children that the link of their parent has too.
     shared = nodes[(index.lengths[links] == index.lengths[links[parents]] + 1) & (parents > 0)]
-    begin = 1 + int(trie.numbers[BEGIN])
+    begin = 1 + int(index.numbers[BEGIN])
     states = np.where(nodes < n, nodes, links)
-    states[trie.words == trie.numbers[END]] = begin  # after </s> comes <s>
+    states[index.words == index.numbers[END]] = begin  # after </s> comes <s>
     states[0] = 0
     probs[[0, begin]] = 0.0  # nothing leads to the root, and <s> is no event
     visits: NDArray[Any] = np.zeros(n)

@@ -20,10 +20,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.models.approximation.histories import Histories, Skeleton
 from stategram.models.approximation.targets import Targets
-from stategram.models.approximation.trie_index import TrieIndex
-from stategram.models.plain_trie import PlainTrie
-from stategram.models.pruning import normalize_trie
-from stategram.models.trie_building import parents_of
+from stategram.models.plain_trie import PlainTrie, TrieShape
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN, END
@@ -98,7 +95,7 @@ class Choice:
         levels = [level[level.gains > threshold] for level in self.levels]
         return close(self._skeleton.index, levels, self._seen_probs)
 
-    def model(self, threshold: float = 0.0) -> TrieIndex:
+    def model(self, threshold: float = 0.0) -> PlainTrie:
         """Return the back-off model of the n-grams that are worth more."""
         return assemble(self._skeleton.index, self._unigrams, self.above(threshold))
 
@@ -107,7 +104,7 @@ class Choice:
         n_full = _FULL_OF_ROOT_SLOW if self._targets.is_slow else _FULL_OF_ROOT
         root = self._skeleton.histories(np.zeros(1, np.uint32), np.array([n_full]))
         target: NDArray[np.float64] = self._targets_of(root)[0].astype(np.float64)
-        target[self._skeleton.index.trie.numbers[BEGIN]] = 0.0
+        target[self._skeleton.index.numbers[BEGIN]] = 0.0
         target /= target.sum()
         return target.astype(np.float32)
 
@@ -117,11 +114,11 @@ class Choice:
         self._targets.add_rows(histories, np.ones(len(histories.full_words), np.float32), rows)
         return rows
 
-    def _choose_level(self, length: int, lower: TrieIndex) -> ChosenNgrams:
+    def _choose_level(self, length: int, lower: PlainTrie) -> ChosenNgrams:
         index = self._skeleton.index
         here = index.level(length)
         nodes = np.arange(here.start, here.stop, dtype=np.uint32)
-        nodes = nodes[index.trie.words[nodes] != index.trie.numbers[END]]
+        nodes = nodes[index.words[nodes] != index.numbers[END]]
         worth = self._skeleton.occupancies[nodes] / self._threshold
         is_frequent = (worth >= _FREQUENT) & (not self._targets.is_slow)
         frequent, rare = nodes[is_frequent], nodes[~is_frequent & (worth >= _RARE)]
@@ -145,17 +142,17 @@ class Choice:
         most = _MAX_FULL_SLOW if self._targets.is_slow else _MAX_FULL
         return self._skeleton.histories(nodes, np.clip(limits, 1, most).astype(np.int64))
 
-    def _lower_nodes(self, nodes: NDArray[np.uint32], lower: TrieIndex) -> NDArray[np.uint32]:
+    def _lower_nodes(self, nodes: NDArray[np.uint32], lower: PlainTrie) -> NDArray[np.uint32]:
         index = self._skeleton.index
         shorter = index.links[nodes]
         return lower.find(index.words_of(shorter, self._skeleton.width), index.lengths[shorter])
 
-    def _choose_any(self, nodes: NDArray[np.uint32], lower: TrieIndex) -> ChosenNgrams:
+    def _choose_any(self, nodes: NDArray[np.uint32], lower: PlainTrie) -> ChosenNgrams:
         """Choose among all words."""
         targets = self._targets_of(self._histories(nodes))
-        targets[:, lower.trie.numbers[BEGIN]] = 0.0
+        targets[:, lower.numbers[BEGIN]] = 0.0
         seen, owners = self._seen(nodes)
-        self._seen_probs[seen] = targets[owners, self._skeleton.index.trie.words[seen]]
+        self._seen_probs[seen] = targets[owners, self._skeleton.index.words[seen]]
         lower_nodes, lower_rows = np.unique(self._lower_nodes(nodes, lower), return_inverse=True)
         of_lower = np.zeros((len(lower_nodes), lower.n_words), np.float32)
         lower.add_rows(lower_nodes, np.ones(len(lower_nodes), np.float32), of_lower)
@@ -171,11 +168,11 @@ class Choice:
         )
         return ChosenNgrams(np.repeat(nodes, counts), words, probs, gains)
 
-    def _choose_known(self, nodes: NDArray[np.uint32], lower: TrieIndex) -> ChosenNgrams:
+    def _choose_known(self, nodes: NDArray[np.uint32], lower: PlainTrie) -> ChosenNgrams:
         """Choose among words that are known to follow; for a slow model also after the shorter history."""
         index, threshold = self._skeleton.index, self._threshold
         seen, owners = self._seen(nodes)
-        words = index.trie.words[seen]
+        words = index.words[seen]
         if self._targets.is_slow:
             owners, words = self._with_words_of_links(nodes, owners, words)
         histories = self._histories(nodes)
@@ -204,7 +201,7 @@ class Choice:
 
     def _seen(self, nodes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return all n-grams of the skeleton after histories, and for each the place of its history."""
-        first = self._skeleton.index.trie.first_child
+        first = self._skeleton.index.first_child
         begins, ends = first[nodes].astype(np.int64), first[nodes + 1].astype(np.int64)
         owners = np.repeat(np.arange(len(nodes)), ends - begins)
         before = np.cumsum(ends - begins) - (ends - begins)
@@ -222,17 +219,17 @@ class Choice:
         keys = np.concatenate(
             (
                 owners * index.n_words + words,
-                link_owners[probable] * index.n_words + index.trie.words[of_links[probable]],
+                link_owners[probable] * index.n_words + index.words[of_links[probable]],
             )
         )
-        begin = index.trie.numbers[BEGIN]
+        begin = index.numbers[BEGIN]
         keys = np.unique(keys)
         keys = keys[keys % index.n_words != begin]
         return keys // index.n_words, (keys % index.n_words).astype(np.uint32)
 
 
 def close(
-    skeleton: TrieIndex, levels: Sequence[ChosenNgrams], probs: NDArray[np.float32]
+    skeleton: PlainTrie, levels: Sequence[ChosenNgrams], probs: NDArray[np.float32]
 ) -> list[ChosenNgrams]:
     """Add the starts of longer n-grams where they are missing.
 
@@ -245,50 +242,34 @@ def close(
         found = skeleton.children(level.histories, level.words)
         added = np.setdiff1d(needed, found)
         none = np.zeros(len(added), np.float32)
-        starts = ChosenNgrams(skeleton.parents[added], skeleton.trie.words[added], probs[added], none)
+        starts = ChosenNgrams(skeleton.parents[added], skeleton.words[added], probs[added], none)
         closed.append(ChosenNgrams.join((level, starts)))
         needed = np.unique(closed[-1].histories)
     return closed[::-1]
 
 
-def assemble(skeleton: TrieIndex, unigrams: NDArray[np.float32], levels: Sequence[ChosenNgrams]) -> TrieIndex:
+def assemble(skeleton: PlainTrie, unigrams: NDArray[np.float32], levels: Sequence[ChosenNgrams]) -> PlainTrie:
     """Return the back-off model of n-grams with all their starts; after each history it sums to one."""
-    numbers, n_words = skeleton.trie.numbers, skeleton.n_words
+    begin = skeleton.numbers[BEGIN]
     with np.errstate(divide="ignore"):
-        of_words = np.log10(unigrams)
-    of_words[numbers[BEGIN]] = skeleton.trie.log_probs[1 + numbers[BEGIN]]
-    log_probs = [np.zeros(1, np.float32), of_words]
-    words = [np.zeros(1, np.uint32), np.arange(n_words, dtype=np.uint32)]
-    begins = [0, 1, 1 + n_words]
-    first_child = [np.ones(1, np.int64)]
-    # The node of each history of the skeleton in the new model.
-    places = np.arange(len(skeleton.trie.words), dtype=np.uint32)
+        log_probs = [np.log10(unigrams).astype(np.float64)]
+    log_probs[0][begin] = skeleton.log_probs[1 + begin]
+    shape = TrieShape(skeleton.numbers)
+    # The place of each n-gram of the skeleton in the new model, among the n-grams of its length.
+    places = np.zeros(len(skeleton.words), np.int64)
+    places[skeleton.level(1)] = skeleton.words[skeleton.level(1)]
     for level in levels:
-        parents = places[level.histories]
-        order = np.lexsort((level.words, parents))
-        counts = np.bincount(parents - begins[-2], minlength=begins[-1] - begins[-2])
-        first_child.append(begins[-1] + np.cumsum(counts) - counts)
-        words.append(level.words[order])
-        log_probs.append(np.log10(level.probs[order]))
-        nodes = skeleton.children(level.histories, level.words)[order]
-        known = np.flatnonzero(nodes)
-        places[nodes[known]] = begins[-1] + known
-        begins.append(begins[-1] + len(order))
-    first_child.append(np.array([begins[-1]]))
-    trie = PlainTrie(
-        numbers,
-        np.array(begins, np.int64),
-        np.concatenate(words),
-        np.concatenate(log_probs),
-        np.zeros(begins[-2], np.float32),
-        np.concatenate(first_child).astype(np.uint32),
-    )
-    return TrieIndex(normalize(trie))
+        found = shape.add_level(places[level.histories], level.words)
+        log_probs.append(np.empty(len(level)))
+        log_probs[-1][found] = np.log10(level.probs)
+        nodes = skeleton.children(level.histories, level.words)
+        places[nodes] = np.where(nodes > 0, found, 0)
+    return normalize(shape.trie(log_probs))
 
 
 def normalize(trie: PlainTrie) -> PlainTrie:
     """Return the same n-grams with back-off weights, and less probability where nothing would be left."""
-    parents = parents_of(trie)
+    parents = trie.parents
     log_probs = trie.log_probs.copy()
     longer = slice(int(trie.begins[2]), None)
     sums = np.bincount(
@@ -297,4 +278,4 @@ def normalize(trie: PlainTrie) -> PlainTrie:
     if (sums > 1.0 - _MIN_LEFT).any():
         excess = np.log10(np.maximum(sums / (1.0 - _MIN_LEFT), 1.0))
         log_probs[longer] -= excess[parents[longer]].astype(np.float32)
-    return normalize_trie(replace(trie, log_probs=log_probs))
+    return replace(trie, log_probs=log_probs).normalized()

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.models.approximation.histories import Histories
-from stategram.models.approximation.trie_index import TrieIndex
 from stategram.models.gate import Features
 from stategram.models.plain_trie import PlainTrie
 from stategram.resources import Resources
@@ -56,12 +55,12 @@ class NgramTargets:
     is_slow = False
 
     def __init__(self, trie: PlainTrie, ids: Numbers) -> None:
-        self.index = TrieIndex(trie)
-        own = self.index.trie.numbers[ids]
+        self.index = trie
+        own = self.index.numbers[ids]
         self._own_numbers = None if (own == np.arange(len(own))).all() else own
 
     def _nodes(self, histories: Histories) -> Numbers:
-        return self.index.find(self.index.trie.numbers[histories.words], histories.lengths)
+        return self.index.find(self.index.numbers[histories.words], histories.lengths)
 
     def features(self, histories: Histories, names: Collection[str]) -> Features:
         """Return features of each full history."""
@@ -78,7 +77,7 @@ class NgramTargets:
         self, histories: Histories, weights: Floats, owners: NDArray[np.int64], words: Numbers
     ) -> NDArray[np.float64]:
         """Return the weighted probability of each word after a short history."""
-        probs = self.index.probs_after(self._nodes(histories)[owners], self.index.trie.numbers[words])
+        probs = self.index.probs_after(self._nodes(histories)[owners], self.index.numbers[words])
         return probs * histories.averages(weights)[owners]
 
 
@@ -121,8 +120,8 @@ class CategoryNgramTargets(_CategoryTargets):
     """A category n-gram model."""
 
     def __init__(self, model: CategoryNgramModel, ids: Numbers) -> None:
-        self.index = TrieIndex(model.ngram.plain())
-        numbers = self.index.trie.numbers[model.categories]
+        self.index = model.ngram.plain()
+        numbers = self.index.numbers[model.categories]
         super().__init__(numbers, model.word_probs, ids)
         self._numbers, self._ids = numbers, model.categories
 
@@ -250,5 +249,5 @@ def _scored_features(model: Model, histories: Histories, names: Collection[str])
     return {name: values[corpus.sentence_starts[1:] - 1] for name, values in found.items()}
 
 
-def _node_features(index: TrieIndex, nodes: Numbers) -> Features:
-    return {"length": index.lengths[nodes].astype(np.float32), "backoff": index.trie.backoffs[nodes]}
+def _node_features(index: PlainTrie, nodes: Numbers) -> Features:
+    return {"length": index.lengths[nodes].astype(np.float32), "backoff": index.backoffs[nodes]}
