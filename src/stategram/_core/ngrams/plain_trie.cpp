@@ -182,22 +182,24 @@ Out<double> PlainTrie::score(const PlainTrie& other, In<std::uint32_t> numbers_h
 // probabilities after h' really sum to: they are rounded, and where little of them is left, 1 - sum of p(w |
 // h') may be mostly a rounding error.
 Out<float> PlainTrie::normalising_backoffs(std::size_t n_predicted, double sum_of_words, int threads) const {
-    ThreadPool pool(threads);
-    const std::uint32_t* links = linked(pool).suffixes.data();
+    std::vector<std::uint32_t> links(size(), 0);  // found on the way
     std::vector<float> log_weights(n_histories(), 0.0f);
     std::vector<double> weights(n_histories(), 1.0);  // as they are rounded
     std::vector<double> sums(n_histories(), sum_of_words);
     const auto prob = [&](std::size_t ngram) { return std::pow(10.0, double{log_probs[ngram]}); };
-    const auto lower = [&](const auto& again, std::uint32_t history, std::uint32_t word) -> double {
-        const std::uint32_t ngram = child(history, word);
-        return ngram != 0 ? prob(ngram) : weights[history] * again(again, links[history], word);
+    // p(word | history), and the n-gram that gave it.
+    const auto lower = [&](const auto& again, std::uint32_t history, std::uint32_t word,
+                           std::uint32_t& ngram) -> double {
+        ngram = child(history, word);
+        return ngram != 0 ? prob(ngram) : weights[history] * again(again, links[history], word, ngram);
     };
+    ThreadPool pool(threads);
     for (std::size_t length = 2; length <= order(); ++length)
         for_ngrams(length, pool, [&](std::uint32_t history, std::size_t first, std::size_t last) {
             double left = 1.0, lower_left = sums[links[history]];
             for (std::size_t i = first; i < last; ++i) {
                 left -= prob(i);
-                lower_left -= lower(lower, links[history], words[i]);
+                lower_left -= lower(lower, links[history], words[i], links[i]);
             }
             if (first != last && last - first != n_predicted) {
                 const double weight = left > 0.0 && lower_left > 0.0 ? left / lower_left : 0.0;
