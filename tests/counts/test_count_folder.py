@@ -33,10 +33,10 @@ from stategram import (
     read_corpus,
     train_recipe,
 )
-from stategram.counts import check_counts, counting, is_counts, place_of_counts, sharded_text
+from stategram.counts import check_counts, counting, is_counts, place_of_counts, sharded_text, shards
 from stategram.counts.blobs import Blobs
 from stategram.storage import manifest_bytes
-from stategram.text import TextFormat, shards
+from stategram.text import TextFormat
 
 
 @pytest.fixture(scope="module")

@@ -30,8 +30,8 @@ from stategram import (
 )
 from stategram.counts import Reading, TemporaryBlobs, count_bigrams, count_ngrams, shard_text, trie_numbers
 from stategram.counts.ranges import RunPart, Runs
-from stategram.text import TextFormat, TextPart, WordChoice, lines_before, read_corpus, text_parts
-from stategram.text.shards import _lines_of_range
+from stategram.counts.shards import TextPart, lines_before, text_parts
+from stategram.text import TextFormat, WordChoice, read_corpus, read_lines
 
 LINES = [
     "the cat sat",
@@ -72,7 +72,7 @@ def test_parts_of_a_file_have_each_line_once(tmp_path: Path, data: bytes, n: int
     found = [
         lines
         for begin, end in itertools.pairwise(bounds)
-        for lines in _lines_of_range(TextPart(str(file), begin, end, end - begin))
+        for lines in read_lines(str(file), begin=begin, end=end)
     ]
     assert b"".join(lines.data for lines in found) == data
     for lines in found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from unittest import mock
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from naive import text as naive
 from stategram import BadDataError, read_corpus
-from stategram.text import TextFormat, lines, read_line_blocks
+from stategram.text import TextFormat, lines, read_line_blocks, read_lines
 
 UNCHANGED = TextFormat()
 PIECES = [
@@ -38,8 +39,8 @@ PIECES = [
 def few_bytes_at_a_time() -> Iterator[None]:
     whole = lines.__dict__["read_blocks"]
 
-    def read_blocks(name: str, *, live: bool) -> Iterator[tuple[bytes, int]]:
-        for data, _ in whole(name, live=live):
+    def read_blocks(name: str, *, live: bool, begin: int) -> Iterator[tuple[bytes, int]]:
+        for data, _ in whole(name, live=live, begin=begin):
             yield from ((data[i : i + 7], i + 7) for i in range(0, len(data), 7))
 
     with mock.patch.object(lines, "read_blocks", read_blocks):
@@ -89,6 +90,35 @@ def test_documents_of_blocks_are_those_of_the_text(
             found += (block.corpus.document_starts + n_sentences).tolist()
             n_sentences += block.corpus.n_sentences
     assert found == naive.document_starts(data, mark=mark)
+
+
+@given(
+    st.lists(st.sampled_from(["a b\n", "\n", "cd", " "])),
+    st.integers(1, 9),
+    st.sampled_from([1, 10, 1 << 21]),
+)
+def test_lines_of_ranges_are_those_of_the_file(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str], n: int, block_size: int
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "ranges.txt"
+    data = "".join(pieces).encode()
+    path.write_bytes(data)
+    bounds = sorted({len(data) * i // n for i in range(n + 1)})
+    with few_bytes_at_a_time():
+        for begin, end in pairwise(bounds):
+            found = list(read_lines(str(path), block_size, begin=begin, end=end))
+            expected = naive_lines(data, begin, end)
+            assert b"".join(block.data for block in found) == b"".join(line for _, line in expected)
+            assert [block.offset for block in found[:1]] == [offset for offset, _ in expected[:1]]
+            numbers = [block.line - 1 for block in found]
+            assert numbers == [data.count(b"\n", found[0].offset, block.offset) for block in found]
+
+
+def naive_lines(data: bytes, begin: int, end: int) -> list[tuple[int, bytes]]:
+    """Return the lines that begin in a range of bytes, each with its offset."""
+    lines = data.splitlines(keepends=True)
+    offsets = [sum(map(len, lines[:i])) for i in range(len(lines))]
+    return [(at, line) for at, line in zip(offsets, lines, strict=True) if begin <= at < end]
 
 
 def test_a_mark_at_the_end_of_a_block_starts_the_next(tmp_path: Path) -> None:

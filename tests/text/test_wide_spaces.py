@@ -148,7 +148,7 @@ def test_filter_reads_its_words_as_the_model_does(
     model.save(tmp_path / "model")
     (tmp_path / "words").write_text("k\n\xa0\n5\xa0% 7\n", encoding="utf-8", newline="\n")
     run(
-        "filter",
+        "prune",
         tmp_path / "model",
         "--vocab-file",
         tmp_path / "words",

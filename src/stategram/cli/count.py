@@ -18,10 +18,17 @@ from stategram.cli.options import (
     work_options,
 )
 from stategram.cli.reading import show_text
-from stategram.counts import MAX_ORDER, Counting, Reading, place_of_counts, shard_text
+from stategram.counts import (
+    MAX_ORDER,
+    MIN_SHARD_SIZE,
+    Counting,
+    Reading,
+    default_shard_size,
+    place_of_counts,
+    shard_text,
+)
 from stategram.resources import parse_size
 from stategram.storage import expand_urls, is_url
-from stategram.text import MIN_SHARD_SIZE, default_shard_size
 from stategram.wording import command_line, plural
 from stategram.wording import size as format_bytes
 

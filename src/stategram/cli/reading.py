@@ -17,6 +17,7 @@ from stategram.counts import (
     Reading,
     ShardedText,
     TemporaryBlobs,
+    default_shard_size,
     is_counts,
     open_counts,
     shard_text,
@@ -30,7 +31,6 @@ from stategram.text import (
     TextFormat,
     Vocabulary,
     compression,
-    default_shard_size,
     read_corpus,
     total_size,
 )

@@ -28,10 +28,12 @@ from stategram.counts.ranges import (
     trie_numbers,
 )
 from stategram.counts.sharded_text import Reading, Shard, ShardedText, shard_text
+from stategram.counts.shards import MIN_SHARD_SIZE, default_shard_size
 from stategram.counts.workspace import Workspace, peak_memory
 
 __all__ = [
     "MAX_ORDER",
+    "MIN_SHARD_SIZE",
     "RANGE_SIZE",
     "TOO_LARGE_ADVICE",
     "BigramCounts",
@@ -54,6 +56,7 @@ __all__ = [
     "count_bigrams",
     "count_ngrams",
     "count_text",
+    "default_shard_size",
     "given_ngrams",
     "is_counts",
     "open_counts",

@@ -31,13 +31,13 @@ from stategram.counts.sharded_text import (
     read_shard,
     shard_text,
 )
+from stategram.counts.shards import SHARD_SIZE
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.progress import Progress, report_each, subprogress
 from stategram.resources import Resources
 from stategram.storage import content_key, hold, input_file, is_url, manifest_bytes
 from stategram.text import (
     END,
-    SHARD_SIZE,
     Source,
     TextFormat,
     Vocabulary,

@@ -20,6 +20,14 @@ import stategram
 from stategram import _core
 from stategram.counts.blobs import AnyBlobs
 from stategram.counts.ranges import Runs
+from stategram.counts.shards import (
+    ShardStats,
+    TextPart,
+    bundles_of,
+    lines_before,
+    read_parts,
+    text_parts,
+)
 from stategram.counts.workspace import Workspace
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, subprogress, time_left
@@ -30,17 +38,11 @@ from stategram.text import (
     UNKNOWN,
     Corpus,
     ReadStats,
-    ShardStats,
     TextFormat,
-    TextPart,
     Vocabulary,
     WordChoice,
-    bundles_of,
     display_name,
-    lines_before,
     no_words,
-    read_parts,
-    text_parts,
     warn_if_unsegmented,
     warn_of_wide_spaces,
 )

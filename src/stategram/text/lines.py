@@ -51,32 +51,49 @@ class Lines:
         return f"{name}{self.line + line}"
 
 
-def read_lines(name: str, block_size: int = BLOCK_SIZE, *, live: bool = False) -> Iterator[Lines]:
-    """Yield the lines of a file, about `block_size` bytes at a time; if `live`, see `read_blocks`."""
-    line, offset = 1, 0
-    for data, taken in _whole_lines(name, block_size, live):
-        yield Lines(name, data, line, offset, taken)
-        line += data.count(b"\n")
-        offset += len(data)
+def read_lines(
+    name: str, block_size: int = BLOCK_SIZE, *, live: bool = False, begin: int = 0, end: int | None = None
+) -> Iterator[Lines]:
+    """Yield the lines of a file, about `block_size` bytes at a time; if `live`, see `read_blocks`.
 
-
-def _whole_lines(name: str, block_size: int, live: bool) -> Iterator[tuple[bytes, int]]:
-    """Yield blocks that end where lines do, and the bytes taken so far."""
-    waiting: list[bytes | memoryview] = []
-    size = taken = 0
-    for block, taken in read_blocks(name, live=live):
+    With `begin` or `end`, only the lines that begin in this range of its bytes, numbered from 1 on.
+    """
+    # The byte before the range shows whether a line begins with it.
+    offset, is_before = max(begin - 1, 0), begin > 0
+    waiting: list[bytes | memoryview] = []  # from `offset` on
+    size, line, taken = 0, 1, 0
+    for block, taken in read_blocks(name, live=live, begin=offset):
+        # A block that is not full is all that is there for now.
+        is_all = live and len(block) < BLOCK_SIZE
+        if is_before:
+            start = block.find(b"\n") + 1
+            is_before = start == 0
+            offset += start or len(block)
+            if end is not None and offset >= end:
+                return
+            if is_before:
+                continue
+            block = block[start:]  # noqa: PLW2901
         waiting.append(block)
         size += len(block)
-        # A block that is not full is all that is there for now.
-        is_enough = size >= block_size or (live and len(block) < BLOCK_SIZE)
-        if not is_enough or (end := block.rfind(b"\n") + 1) == 0:
+        # The last line is the one that the last byte of the range is in.
+        is_last = end is not None and offset + size >= end
+        if end is not None and is_last:
+            cut = block.find(b"\n", max(end - 1 - offset - (size - len(block)), 0)) + 1
+        else:
+            cut = block.rfind(b"\n") + 1 if size >= block_size or is_all else 0
+        if cut == 0:
             continue
-        waiting[-1] = memoryview(block)[:end]
-        yield b"".join(waiting), taken
-        waiting = [block[end:]]
-        size = len(waiting[0])
+        waiting[-1] = memoryview(block)[:cut]
+        data = b"".join(waiting)
+        yield Lines(name, data, line, offset, taken)
+        if is_last:
+            return
+        line += data.count(b"\n")
+        offset += len(data)
+        waiting, size = [block[cut:]], len(block) - cut
     if size:
-        yield b"".join(waiting), taken
+        yield Lines(name, b"".join(waiting), line, offset, taken)
 
 
 def lines_of_sentences(sentences: Sentences, text_format: TextFormat) -> Iterator[Lines]:

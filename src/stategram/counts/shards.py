@@ -9,10 +9,17 @@ import msgspec
 
 from stategram.errors import BadDataError
 from stategram.resources import Resources
-from stategram.text.corpus import Corpus
-from stategram.text.files import compression, display_name, file_sizes, read_blocks
-from stategram.text.format import TextFormat
-from stategram.text.lines import LineEncoder, Lines, read_lines
+from stategram.text import (
+    Corpus,
+    LineEncoder,
+    Lines,
+    TextFormat,
+    compression,
+    display_name,
+    file_sizes,
+    read_blocks,
+    read_lines,
+)
 
 SHARD_SIZE = 1 << 26
 """The default size of a shard in bytes of text: what it takes to count one fits into half a gigabyte."""
@@ -127,53 +134,10 @@ def lines_before(part: TextPart) -> int:
     """Return the number of lines of a file before those of a part of it: the part begins after them."""
     if part.begin == 0:
         return 0
-    first = next(_lines_of_range(part), None)
+    first = next(_lines(part), None)
     end = part.begin if first is None else first.offset
     return sum(block.count(b"\n") for block, _ in read_blocks(part.name, end=end))
 
 
 def _lines(part: TextPart) -> Iterator[Lines]:
-    return read_lines(part.name) if part.end is None else _lines_of_range(part)
-
-
-def _lines_of_range(part: TextPart) -> Iterator[Lines]:
-    """Yield the lines that begin in a range of the bytes of a file; they are numbered from 1 on."""
-    assert part.end is not None
-    # The byte before the range shows whether a line begins with it.
-    offset = max(part.begin - 1, 0)
-    is_before = part.begin > 0
-    waiting: list[bytes] = []  # from `offset` on
-    size, line = 0, 1
-    for read, taken in read_blocks(part.name, begin=offset):
-        block = read
-        if is_before:
-            if (start := block.find(b"\n") + 1) == 0:
-                offset += len(block)
-            else:
-                block = block[start:]
-                offset += start
-                is_before = False
-            if offset >= part.end:
-                return
-            if is_before:
-                continue
-        waiting.append(block)
-        size += len(block)
-        # The last line is the one that the last byte of the range is in.
-        is_last = offset + size >= part.end
-        if is_last:
-            cut = block.find(b"\n", max(part.end - 1 - offset - (size - len(block)), 0)) + 1
-        else:
-            cut = block.rfind(b"\n") + 1
-        if cut == 0:
-            continue
-        waiting[-1] = block[:cut]
-        data = b"".join(waiting)
-        yield Lines(part.name, data, line, offset, taken)
-        if is_last:
-            return
-        line += data.count(b"\n")
-        offset += len(data)
-        waiting, size = [block[cut:]], len(block) - cut
-    if size:
-        yield Lines(part.name, b"".join(waiting), line, offset, 0)
+    return read_lines(part.name, begin=part.begin, end=part.end)
