@@ -49,7 +49,7 @@ def context_options(command: F) -> F:
 
 def _setting_option(key: RecipeKey) -> Callable[[F], F]:
     """Return the option of a setting of the clustering."""
-    return setting_option(_OPTION_OF.get(key.name, key.name), key.type, default="that of --preset")
+    return setting_option(_OPTION_OF.get(key.name, key.name), key.type, note="  [default: that of --preset]")
 
 
 def _value(ctx: click.Context, param: click.Parameter, value: str | None) -> object:

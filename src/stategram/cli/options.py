@@ -150,27 +150,13 @@ _NONE = "none"
 def _format_option(name: str, *, of_model: bool = False) -> Callable[[Any], Any]:
     """Return the option of a field of `TextFormat`; that for a model has no default, but may say none."""
     declared = _FORMAT[name]
-    meta: msgspec.Meta = declared.type.__metadata__[0]
-    kind = get_args(declared.type)[0]
-    help = f"{(meta.description or '')[:1].upper()}{(meta.description or '')[1:]}."
-    if of_model:
-        help += "  [default: as in training]"
-    if kind is bool:
-        if of_model:
-            return click.option(f"{option_name(name)}/--no-{name}", default=None, help=help)
-        return click.option(option_name(name), is_flag=True, help=help)
-    choices = [one for of in (kind, *get_args(kind)) for one in get_args(of) if isinstance(one, str)]
-    is_optional = declared.default is None
-    if choices and of_model and is_optional:
-        choices.append(_NONE)
-    return click.option(
-        option_name(name),
-        type=click.Choice(choices) if choices else click.STRING,
-        default=None if of_model else declared.default,
-        show_default=not of_model and not is_optional,
-        metavar=(meta.extra or {}).get("metavar"),
-        help=help.replace(".  [", '; "" for none.  [') if of_model and is_optional and not choices else help,
-    )
+    if not of_model:
+        given = declared.type is not bool and declared.default is not None
+        return setting_option(name, declared.type, default=declared.default, show_default=given)
+    note = "  [default: as in training]"
+    if declared.default is not None:
+        return setting_option(name, declared.type, note=note, default=None, negated=True)
+    return setting_option(name, declared.type, note=note, none=_NONE)
 
 
 def budget_options(*names: str, about: str = "") -> Callable[[F], F]:
@@ -187,7 +173,9 @@ def budget_options(*names: str, about: str = "") -> Callable[[F], F]:
             budget = Budget(**{name: options.pop(name) for name in names})
             return command(budget=budget, **options)
 
-        return _add(cast("F", with_budget), *(setting_option(n, declared[n].type, about) for n in names))
+        return _add(
+            cast("F", with_budget), *(setting_option(n, declared[n].type, about=about) for n in names)
+        )
 
     return add
 
@@ -199,10 +187,20 @@ class _Size(click.ParamType[int]):
         return value if isinstance(value, int) else parse_size(value)
 
 
-def setting_option(name: str, declared: Any, about: str = "", default: str = "") -> Callable[[F], F]:
+def setting_option(
+    name: str,
+    declared: Any,
+    *,
+    about: str = "",
+    note: str = "",
+    none: str | None = None,
+    negated: bool = False,
+    **options: Any,
+) -> Callable[[F], F]:
     """Return the option of a field of a struct with a declared type, as its `Meta` describes it.
 
-    `about` and `default` begin and end the help.
+    `about` and `note` begin and end the help; `none` is a further choice, for other values it is ``""``;
+    `negated` adds --no-NAME to a flag; `options` are those of click.
     """
     info, meaning, extra = inspect.type_info(declared), "", dict[str, Any]()
     while isinstance(info, inspect.Metadata | inspect.UnionType):
@@ -212,13 +210,14 @@ def setting_option(name: str, declared: Any, about: str = "", default: str = "")
         meaning = (info.extra_json_schema or {}).get("description", meaning)
         extra |= info.extra or {}
         info = info.type
-    sentence = meaning if about else f"{meaning[:1].upper()}{meaning[1:]}"
-    help = f"{about}{sentence}.{default and f'  [default: {default}]'}"
+    help = f"{about}{meaning}" if about else f"{meaning[:1].upper()}{meaning[1:]}"
+    flag = option_name(name)
     if isinstance(info, inspect.BoolType):
-        return click.option(option_name(name), is_flag=True, help=help)
+        options["is_flag"] = True
+        return click.option(f"{flag}/--no-{name}" if negated else flag, help=f"{help}.{note}", **options)
     kind: Any = click.STRING
     if isinstance(info, inspect.LiteralType):
-        kind = click.Choice(list(map(str, info.values)))
+        kind = click.Choice([*_literals(declared), *([none] if none else [])])
     elif extra.get("metavar") == "SIZE":
         kind = _Size()
     elif isinstance(info, inspect.IntType):
@@ -228,8 +227,17 @@ def setting_option(name: str, declared: Any, about: str = "", default: str = "")
         kind = click.FloatRange(
             min=least, min_open=info.gt is not None, max=info.lt, max_open=info.lt is not None
         )
+    elif none:
+        help += '; "" for none'
     metavar = None if isinstance(kind, click.Choice) else extra.get("metavar", "N")
-    return click.option(option_name(name), type=kind, metavar=metavar, help=help)
+    return click.option(flag, type=kind, metavar=metavar, help=f"{help}.{note}", **options)
+
+
+def _literals(declared: Any) -> list[str]:
+    """Return the values of a literal type in their order, which msgspec does not keep."""
+    arguments = get_args(declared)
+    values = [one for one in arguments if isinstance(one, str)]
+    return values or [value for one in arguments for value in _literals(one)]
 
 
 def format_option(formats: Sequence[str], default: str = "tsv") -> Callable[[F], F]:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeAlias
 
@@ -60,7 +61,7 @@ CLUSTERING_KEYS = {
 """The keys of a clustered part that are settings of the clustering; by default those of its preset."""
 
 
-class ClusteredPart(Part, frozen=True, tag="clustered"):
+class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
     """A clustered model; keys of the clustering that are not given are those of its preset."""
 
     context: Annotated[
@@ -143,7 +144,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         """What it is, in a few words."""
         return f"clustered model of {self.context} ({self.preset})"
 
-    @property
+    @cached_property
     def definition(self) -> ContextDefinition:
         """What a context is."""
         return ContextDefinition.parse(self.context, self.tree_order)
@@ -175,7 +176,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         with about_key(name("tree_order")):
             if self.tree_order is not None and not self.tree:
                 raise UsageError("there is no tree to order; leave it out")
-            ContextDefinition.parse(self.context, self.tree_order)
+            self.definition  # noqa: B018
         for needed, key in ((definition.needs_tags, "tags"), (definition.needs_classes, "context_classes")):
             if getattr(self, key) is not None and not needed:
                 raise UsageError(f"{name(key)}: the context {self.context} has none; leave it out")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Annotated, TypeAlias
 
 import msgspec
@@ -28,6 +29,7 @@ from stategram.models import (
     build_word_tree,
 )
 from stategram.models.state_tree import StateTree, state_tree
+from stategram.models.word_tree.values import values_of
 from stategram.progress import Progress, subprogress
 from stategram.recipes.part import (
     SIZES,
@@ -67,7 +69,7 @@ _CHAINS = [
 _CACHES = ["0.98", "0.995", "0.999", "w-1 0.9995", "w-1 w-2 0.9999", "g1-1 0.998"]
 
 
-class WordTreePart(Part, frozen=True, tag="word-tree"):
+class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
     """A word tree model."""
 
     trees: Annotated[
@@ -154,25 +156,34 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
     @property
     def lacks_tags(self) -> bool:
         """Whether chains have tags, but it does not say which."""
-        return self.tags is None and any(value.source == "t" for value in self._values())
+        values = values_of(self.parsed_chains, self.parsed_caches)
+        return self.tags is None and any(value.source == "t" for value in values)
 
-    def _values(self) -> Iterable[Value]:
-        for chain in map(Chain.parse, self.chains):
-            yield from chain.values
-        for cache in map(Cache.parse, self.caches):
-            yield from cache.values
+    @cached_property
+    def parsed_chains(self) -> list[Chain]:
+        """The chains; UsageError if one cannot be read."""
+        return list(map(Chain.parse, self.chains))
+
+    @cached_property
+    def parsed_caches(self) -> list[Cache]:
+        """The caches; UsageError if one cannot be read."""
+        return list(map(Cache.parse, self.caches))
+
+    @cached_property
+    def parsed_states(self) -> list[tuple[ContextDefinition, int, int | None]]:
+        """For each clustering its context, its number of states, and the set of classes of the context."""
+        return [_parse_states(text, len(self.classes)) for text in self.states]
 
     def check(self, name: Callable[[str], str] = str) -> None:
         """Refuse chains, caches and states that cannot be read, and values that are not there."""
         if not self.chains:
             raise UsageError(f"{name('chains')}: there are none; give at least one")
         with about_key(name("states")):
-            for text in self.states:
-                _parse_states(text, len(self.classes))
-        for key, parse in (("chains", Chain.parse), ("caches", Cache.parse)):
+            self.parsed_states  # noqa: B018
+        for key in ("chains", "caches"):
             with about_key(name(key)):
-                for text in getattr(self, key):
-                    for value in parse(text).values:
+                for one in getattr(self, f"parsed_{key}"):
+                    for value in one.values:
                         _check_value(value, len(self.classes), len(self.states))
 
     def files(self) -> list[tuple[str, str]]:
@@ -232,8 +243,8 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
             training.heldout,
             trees,
             ValueSources(labels, states, is_rare),
-            list(map(Chain.parse, self.chains)),
-            list(map(Cache.parse, self.caches)),
+            self.parsed_chains,
+            self.parsed_caches,
             n_predecessors=n_predecessors,
             n_events=self.events or 1,
             min_count=self.min_count,
@@ -262,8 +273,7 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
 
     def _states(self, training: Training, progress: Progress | None) -> tuple[StateTree, ...]:
         found = []
-        for number, text in enumerate(self.states):
-            definition, n_states, classes = _parse_states(text, len(self.classes))
+        for number, (definition, n_states, classes) in enumerate(self.parsed_states):
             source = None if classes is None else ClassSource(self.classes[classes], self.effort)
             tree = training.contexts(definition, None, source)
             contexts = max(1, int(np.count_nonzero(tree.levels[-1].counts)) // 2)
