@@ -16,7 +16,7 @@ import pytest
 
 from command_line import run
 from explorers import HOSTILE, bigram, explorer
-from stategram.explore.app.messages import MAX_BODY, MAX_CHARACTERS
+from stategram.explore.app.requests import MAX_BODY, MAX_CHARACTERS
 
 pytest.importorskip("starlette", reason="starlette serves the explorer")
 pytest.importorskip("uvicorn", reason="uvicorn serves the explorer")

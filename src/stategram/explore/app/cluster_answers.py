@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stategram.explore.app.explored import ExploredModel
-from stategram.explore.app.messages import (
-    Answer,
+from stategram.explore.app.requests import (
     ContextTreeRequest,
     MemberRequest,
     SourceRequest,
@@ -19,6 +18,7 @@ from stategram.explore.views import (
     ClassTree,
     ContextNode,
     ContextTreeOfWord,
+    Data,
     NearClass,
     StateExample,
     States,
@@ -31,7 +31,7 @@ _CONTEXTS, _CATEGORIES, _NEXT_WORDS, _NEAR_STATES = 60, 12, 10, 8
 _LINES, _WORDS_AROUND = 30, 8
 
 
-class WordClass(Answer, frozen=True):
+class WordClass(Data, frozen=True):
     """The class of a word and its path in the tree."""
 
     source: str
@@ -40,7 +40,7 @@ class WordClass(Answer, frozen=True):
     path: str
 
 
-class WordStates(Answer, frozen=True):
+class WordStates(Data, frozen=True):
     """The states of a word as a context: on each level, that of its most frequent context."""
 
     source: str
@@ -48,7 +48,7 @@ class WordStates(Answer, frozen=True):
     levels: list[ContextNode]
 
 
-class WordDetails(Answer, frozen=True):
+class WordDetails(Data, frozen=True):
     """A word."""
 
     word: str
@@ -59,7 +59,7 @@ class WordDetails(Answer, frozen=True):
     states: list[WordStates]
 
 
-class NearState(Answer, frozen=True):
+class NearState(Data, frozen=True):
     """A state after which nearly the same follows."""
 
     number: int
@@ -67,7 +67,7 @@ class NearState(Answer, frozen=True):
     examples: list[str]
 
 
-class ConcordanceLine(Answer, frozen=True):
+class ConcordanceLine(Data, frozen=True):
     """A place of the text: the words before the context, the context, the word, the words after it."""
 
     left: str

@@ -9,34 +9,77 @@ import msgspec
 
 import stategram
 from stategram.errors import UsageError
-from stategram.explore.app import cluster_answers, history_answers, messages, text_answers
+from stategram.explore.app import cluster_answers, history_answers, requests, text_answers
 from stategram.explore.app.explored import ExploredModel, ExploredText
+from stategram.explore.views import Data
 from stategram.models import Model
 from stategram.progress import Progress
+
+
+class SourceInfo(Data, frozen=True):
+    """A set of classes or states; `context` and `depth` are those of states."""
+
+    source: str
+    title: str
+    n: int
+    context: str = ""
+    depth: int = 0
+
+
+class ModelInfo(Data, frozen=True):
+    """A model."""
+
+    name: str
+    title: str
+    kind: str
+    parameters: int
+    order: int
+    words: int
+    history: str
+    looks_back: bool
+    parts: list[str]
+    classes: list[SourceInfo]
+    states: list[SourceInfo]
+
+
+class TextInfo(Data, frozen=True):
+    """The text that is explored, and its beginning."""
+
+    name: str
+    sample: str
+
+
+class Info(Data, frozen=True):
+    """What there is to explore."""
+
+    version: str
+    saved: bool
+    models: list[ModelInfo]
+    text: TextInfo | None
 
 
 class Endpoint(NamedTuple):
     """What is asked, and what answers."""
 
-    request: type[messages.Request]
+    request: type[requests.Request]
     function: Callable[[Any, Any], msgspec.Struct]
 
 
 ENDPOINTS: Mapping[str, Endpoint] = {
-    "score": Endpoint(messages.TextRequest, text_answers.score),
-    "ranks": Endpoint(messages.TextRequest, text_answers.ranks),
-    "predict": Endpoint(messages.PredictRequest, history_answers.predict),
-    "explain": Endpoint(messages.ExplainRequest, history_answers.explain),
-    "ladder": Endpoint(messages.LadderRequest, history_answers.ladder),
-    "words": Endpoint(messages.WordsRequest, history_answers.words),
-    "word": Endpoint(messages.WordRequest, cluster_answers.word),
-    "classes": Endpoint(messages.SourceRequest, cluster_answers.classes),
-    "class": Endpoint(messages.MemberRequest, cluster_answers.class_),
-    "tree": Endpoint(messages.SourceRequest, cluster_answers.tree),
-    "states": Endpoint(messages.SourceRequest, cluster_answers.states),
-    "state": Endpoint(messages.MemberRequest, cluster_answers.state),
-    "context_tree": Endpoint(messages.ContextTreeRequest, cluster_answers.context_tree),
-    "compare": Endpoint(messages.CompareRequest, text_answers.compare),
+    "score": Endpoint(requests.TextRequest, text_answers.score),
+    "ranks": Endpoint(requests.TextRequest, text_answers.ranks),
+    "predict": Endpoint(requests.PredictRequest, history_answers.predict),
+    "explain": Endpoint(requests.ExplainRequest, history_answers.explain),
+    "ladder": Endpoint(requests.LadderRequest, history_answers.ladder),
+    "words": Endpoint(requests.WordsRequest, history_answers.words),
+    "word": Endpoint(requests.WordRequest, cluster_answers.word),
+    "classes": Endpoint(requests.SourceRequest, cluster_answers.classes),
+    "class": Endpoint(requests.MemberRequest, cluster_answers.class_),
+    "tree": Endpoint(requests.SourceRequest, cluster_answers.tree),
+    "states": Endpoint(requests.SourceRequest, cluster_answers.states),
+    "state": Endpoint(requests.MemberRequest, cluster_answers.state),
+    "context_tree": Endpoint(requests.ContextTreeRequest, cluster_answers.context_tree),
+    "compare": Endpoint(requests.CompareRequest, text_answers.compare),
 }
 """The questions about one model, and `compare` about two."""
 
@@ -86,7 +129,7 @@ class Explorer:
     def reply(self, name: str, body: bytes) -> msgspec.Struct:
         """Return the answer to a request in JSON; `msgspec.DecodeError` or `UsageError` if it is not one."""
         if name == "info":
-            msgspec.json.decode(body or b"{}", type=messages.InfoRequest)
+            msgspec.json.decode(body or b"{}", type=requests.InfoRequest)
             return self.info()
         endpoint = ENDPOINTS[name]
         request = msgspec.json.decode(body, type=endpoint.request)
@@ -96,22 +139,22 @@ class Explorer:
         if number >= len(self.models):
             raise UsageError("there is but one model, 0; give two: stategram explore MODEL MODEL2")
         explored = self.models[number]
-        if isinstance(request, messages.SourceRequest):  # of all classes, or all states
+        if isinstance(request, requests.SourceRequest):  # of all classes, or all states
             found: msgspec.Struct = explored.once(
                 f"{name} of", request.source, lambda: endpoint.function(explored, request)
             )
             return found
         return endpoint.function(explored, request)
 
-    def info(self, *, saved: bool = False) -> messages.Info:
+    def info(self, *, saved: bool = False) -> Info:
         """Return what there is to explore."""
-        text = None if self.text is None else messages.TextInfo(self.text.name, self.text.sample)
-        return messages.Info(stategram.__version__, saved, list(map(_model_info, self.models)), text)
+        text = None if self.text is None else TextInfo(self.text.name, self.text.sample)
+        return Info(stategram.__version__, saved, list(map(_model_info, self.models)), text)
 
 
-def _model_info(explored: ExploredModel) -> messages.ModelInfo:
+def _model_info(explored: ExploredModel) -> ModelInfo:
     model = explored.model
-    return messages.ModelInfo(
+    return ModelInfo(
         explored.name,
         model.title,
         model.kind,
@@ -121,9 +164,9 @@ def _model_info(explored: ExploredModel) -> messages.ModelInfo:
         str(getattr(model, "history", "sentence")),
         model.looks_back,
         model.part_titles,
-        [messages.SourceInfo(source, one.title, one.n) for source, one in explored.classes.items()],
+        [SourceInfo(source, one.title, one.n) for source, one in explored.classes.items()],
         [
-            messages.SourceInfo(source, one.title, one.n, str(one.tree.definition), one.tree.depth)
+            SourceInfo(source, one.title, one.n, str(one.tree.definition), one.tree.depth)
             for source, one in explored.states.items()
         ],
     )

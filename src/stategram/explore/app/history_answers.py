@@ -5,36 +5,117 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
 from stategram.explore.app.explored import ExploredModel
-from stategram.explore.app.messages import (
-    ClassOfWord,
-    Evidence,
+from stategram.explore.app.requests import (
     ExplainRequest,
-    Explanation,
-    KnownWord,
-    Ladder,
     LadderRequest,
-    LadderRow,
-    PartShare,
-    Prediction,
     PredictRequest,
-    StateHere,
-    WatchedWord,
-    Words,
     WordsRequest,
 )
 from stategram.explore.app.text_answers import bits_of, finite, part_shares
-from stategram.explore.views import WordExample
+from stategram.explore.views import Data, WordExample
 from stategram.models import Model, State
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus
 
 _EXPECTED = 5
 # Evidence that changes the log-odds of a word by fewer bits is not shown.
 _LITTLE = 0.05
+
+
+class ClassOfWord(Data, frozen=True):
+    """A class by its source and number."""
+
+    source: str
+    number: int
+
+
+class KnownWord(Data, frozen=True):
+    """A word of the vocabulary."""
+
+    word: str
+    frequency: float
+    class_: ClassOfWord | None = msgspec.field(name="class")
+
+
+class Words(Data, frozen=True):
+    """Words of the vocabulary."""
+
+    words: list[KnownWord]
+
+
+class Prediction(Data, frozen=True):
+    """The likeliest words."""
+
+    history: list[str]
+    words: list[WordExample]
+
+
+class PartShare(Data, frozen=True):
+    """A part of a mixture: its weight here, the surprisal by it alone, its fraction of the probability."""
+
+    title: str
+    weight: float
+    surprisal: float | None
+    share: float
+
+
+class Evidence(Data, frozen=True):
+    """By how much the evidence of some contexts changes the log-odds on the way to a word, in bits."""
+
+    title: str
+    bits: float
+
+
+class StateHere(Data, frozen=True):
+    """The state of the context here."""
+
+    source: str
+    number: int
+    text: str
+
+
+class Explanation(Data, frozen=True):
+    """Why a word has its probability."""
+
+    word: str
+    surprisal: float | None
+    rank: int | None
+    unknown: bool
+    order: int
+    expected: list[WordExample]
+    parts: list[PartShare]
+    evidence: list[Evidence]
+    states: list[StateHere]
+
+
+class WatchedWord(Data, frozen=True):
+    """A word that is watched."""
+
+    word: str
+    probability: float
+    rank: int
+
+
+class LadderRow(Data, frozen=True):
+    """A row of the ladder: an n-gram length of a part, a part, or the whole model."""
+
+    title: str
+    kind: str
+    weight: float | None
+    top: list[WordExample]
+    watched: list[WatchedWord]
+
+
+class Ladder(Data, frozen=True):
+    """From the unigram to the whole model."""
+
+    history: list[str]
+    rows: list[LadderRow]
 
 
 def words(explored: ExploredModel, request: WordsRequest) -> Words:

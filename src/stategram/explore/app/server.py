@@ -17,7 +17,8 @@ import msgspec
 from stategram.errors import StategramError
 from stategram.explore.app import page
 from stategram.explore.app.explorer import ENDPOINTS, Explorer
-from stategram.explore.app.messages import MAX_BODY, Problem
+from stategram.explore.app.requests import MAX_BODY
+from stategram.explore.views import Data
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -109,6 +110,12 @@ def serve(
     threading.Thread(target=announce, daemon=True).start()
     with suppress(KeyboardInterrupt):  # the way to stop it
         server.run(sockets=[listening])
+
+
+class Problem(Data, frozen=True):
+    """What went wrong."""
+
+    error: str
 
 
 class _RefusedError(Exception):

@@ -8,23 +8,18 @@ from itertools import pairwise
 from time import monotonic
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
 from stategram.explore.app.explored import ExploredModel
-from stategram.explore.app.messages import (
+from stategram.explore.app.requests import (
     MAX_WORDS,
-    ClassGain,
-    Compared,
-    ComparedSentence,
     CompareRequest,
-    FrequencyGain,
-    Ranks,
-    Scored,
-    ScoredSentence,
     TextRequest,
 )
+from stategram.explore.views import Data
 from stategram.models import MAX_CELLS, Model, Scores
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, LineBlock, block_of_sentences
 from stategram.wording import plural
@@ -32,6 +27,77 @@ from stategram.wording import plural
 _RANK_SECONDS = 5.0
 # Bands of frequency: how often a word is in the training text.
 _BANDS = (1, 10, 100, 1000, 10_000, 100_000)
+
+
+class ScoredSentence(Data, frozen=True):
+    """A sentence: its words and ``</s>``, with their surprisal in bits.
+
+    `order` is the length of the n-gram that gave the probability, 0 if that is not known; `shares`: for each
+    word, which fraction of its probability comes from each part of a mixture.
+    """
+
+    words: list[str]
+    surprisal: list[float | None]
+    order: list[int]
+    unknown: list[bool]
+    shares: list[list[float]] | None
+
+
+class Scored(Data, frozen=True):
+    """A text that was scored."""
+
+    perplexity: float | None
+    events: int
+    unknown: int
+    parts: list[str]
+    sentences: list[ScoredSentence]
+
+
+class Ranks(Data, frozen=True):
+    """For each sentence the rank of each word; null from where time was up. `over` is the number of words."""
+
+    sentences: list[list[int | None]]
+    over: int
+
+
+class ComparedSentence(Data, frozen=True):
+    """A sentence by two models."""
+
+    words: list[str]
+    a: list[float | None]
+    b: list[float | None]
+    class_: list[int | None] = msgspec.field(name="class")
+    unknown: list[bool]
+
+
+class ClassGain(Data, frozen=True):
+    """The mean surprisal of the words of a class by both models."""
+
+    number: int
+    top: list[str]
+    events: int
+    a: float
+    b: float
+
+
+class FrequencyGain(Data, frozen=True):
+    """The mean surprisal of words of some frequency by both models."""
+
+    band: str
+    events: int
+    a: float
+    b: float
+
+
+class Compared(Data, frozen=True):
+    """A text by two models."""
+
+    models: list[str]
+    perplexity: list[float | None]
+    sentences: list[ComparedSentence]
+    by_class: list[ClassGain]
+    by_frequency: list[FrequencyGain]
+    source: str | None
 
 
 @dataclass(frozen=True, eq=False)
