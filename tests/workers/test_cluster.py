@@ -638,7 +638,7 @@ def test_scores_that_were_written_elsewhere(
     source = ModelSource.of(str(texts / "model"), verify=True, history="sentence")
     scoring = TextScoring(None, "2", "unk", TextFormat())
     scorer = TextScorer(source.open(), "unk")
-    monkeypatch.setattr("stategram.scoring.texts._score_part", lambda part: (0, scorer.count))
+    monkeypatch.setattr("stategram.scoring.score._score_part", lambda part: (0, scorer.count))
     output = tmp_path / "scores.tsv"
     with pytest.raises(StategramError, match=r"part-0 is not visible on this machine; the output, or --tmp"):
         score_texts(["s3://me:secret@bucket/a"], scoring, scorer, source, str(output))

@@ -9,9 +9,8 @@ from stategram.scoring.columns import (
     WordColumns,
 )
 from stategram.scoring.pieces import ModelSource, PieceScorer, keep_models
-from stategram.scoring.score import TextScorer
+from stategram.scoring.score import TextScorer, TextScoring, score_text, score_texts
 from stategram.scoring.surprisal import ItemBlock, score_items, surprisal
-from stategram.scoring.texts import TextScoring, score_text, score_texts
 
 __all__ = [
     "BASES",

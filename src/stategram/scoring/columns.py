@@ -6,16 +6,20 @@ import math
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.models import Model
-from stategram.scoring.score import ScoredBlock
+from stategram.models import Model, Scores, State
+from stategram.progress import Progress
 from stategram.tables import TextColumn
-from stategram.text import END
+from stategram.text import END, LineBlock
+
+if TYPE_CHECKING:
+    from stategram.scoring.score import TextScorer
 
 _LN_10 = math.log(10.0)
 
@@ -30,6 +34,36 @@ class Base(NamedTuple):
 
 BASES = {"2": Base("bits", math.log(2.0)), "e": Base("nats", 1.0), "10": Base("log10", _LN_10)}
 """The bases of logarithms that can be chosen."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredBlock:
+    """Lines of a text that were scored."""
+
+    scorer: TextScorer
+    block: LineBlock
+    scores: Scores
+    log_probs: NDArray[np.float64]
+    """Natural-log probabilities; nan for unknown words that have none."""
+    before: State
+    """The state before the lines."""
+    progress: Progress | None = None
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Where each sentence begins, and the number of events."""
+        return self.scores.corpus.sentence_starts
+
+    @cached_property
+    def entropies(self) -> NDArray[np.float64]:
+        """The entropy of the next word before each event, in nats."""
+        return self.scorer.model.entropies(self.block.corpus, state=self.before, progress=self.progress)
+
+    def part_log_probs(self) -> list[NDArray[np.float64]]:
+        """Return the log-probabilities by each part of a mixture; spelling counts as in the mixture."""
+        spelled = np.where(self.scores.unknown, self.log_probs - self.scores.log_probs, 0.0)
+        found = self.scorer.model.part_log_probs(self.block.corpus, state=self.before)
+        return [of_part + spelled for of_part in found]
 
 
 class _Column(NamedTuple):
