@@ -10,9 +10,9 @@ from stategram.wording import percent, perplexity, plural
 
 if TYPE_CHECKING:
     from stategram.evaluation.class_bigram import ClassBigramFigures
-    from stategram.evaluation.comparison import Comparison
-    from stategram.evaluation.perplexity import PerplexityFigures
-    from stategram.evaluation.uncertainty import Difference, Interval, Resampling
+    from stategram.evaluation.comparison import ComparedModel, Comparison
+    from stategram.evaluation.perplexity import HistoryFigures, PartFigures, PerplexityFigures
+    from stategram.evaluation.uncertainty import Interval, Resampling
 
 _PERPLEXITY = (Column("Perplexity", "number ours"), Column("95% interval", "number"))
 
@@ -54,16 +54,7 @@ def _tables(figures: PerplexityFigures) -> Iterable[DisplayTable]:
     yield display_table(
         "By history",
         ("History", *_PERPLEXITY, "Against the first", Column("Without <unk>", "number")),
-        [
-            (
-                one.history,
-                perplexity(one.perplexity),
-                text(one.interval),
-                text(one.difference),
-                perplexity(one.perplexity_known),
-            )
-            for one in figures.histories
-        ],
+        [(one.history, *_cells(one), perplexity(one.perplexity_known)) for one in figures.histories],
     )
     yield display_table(
         "By length of the longest known n-gram",
@@ -77,16 +68,7 @@ def _tables(figures: PerplexityFigures) -> Iterable[DisplayTable]:
     yield display_table(
         f"Parts on the text{as_word}",
         ("Part", Column("Weight", "number"), *_PERPLEXITY, "Against the best"),
-        [
-            (
-                one.name,
-                percent(one.weight),
-                perplexity(one.perplexity),
-                text(one.interval),
-                text(one.difference),
-            )
-            for one in figures.parts
-        ],
+        [(one.name, percent(one.weight), *_cells(one)) for one in figures.parts],
     )
 
 
@@ -95,10 +77,7 @@ def describe_comparison(comparison: Comparison) -> Description:
     models = display_table(
         "Models",
         ("Model", *_PERPLEXITY, "Against the first"),
-        [
-            (one.name, perplexity(one.perplexity), text(one.interval), text(one.difference))
-            for one in comparison.models
-        ],
+        [(one.name, *_cells(one)) for one in comparison.models],
     )
     left_out = (("Events left out", comparison.left_out),) if comparison.left_out else ()
     facts: tuple[Fact, ...] = (
@@ -123,9 +102,8 @@ def describe_class_bigram(figures: ClassBigramFigures) -> Description:
     )
 
 
-def text(found: Interval | Difference | None) -> str:
-    """Return an interval or a difference as a cell shows it; nothing if there is none."""
-    return "" if found is None else str(found)
+def _cells(one: PartFigures | HistoryFigures | ComparedModel) -> tuple[str, str, str]:
+    return perplexity(one.perplexity), str(one.interval or ""), str(one.difference or "")
 
 
 def _resampling(found: Resampling | None) -> tuple[Fact, ...]:

@@ -28,7 +28,7 @@ from stategram.recipes.training import TagSource, Training, titled
 from stategram.resources import Resources
 from stategram.storage import Store, atomic_write, content_key
 from stategram.text import SPECIAL_WORDS
-from stategram.wording import duration, plural, printable
+from stategram.wording import duration, perplexity, plural, printable
 
 _log = logging.getLogger(__name__)
 TABLES = "tables.json"
@@ -95,7 +95,7 @@ class Run:
                 done + 1,
                 total,
                 title,
-                f"{result.test.perplexity:,.1f}",
+                perplexity(result.test.perplexity),
                 duration(result.seconds),
             )
             self._write_tables()
@@ -198,7 +198,7 @@ class Run:
         """Return time and memory of all runs until now, and keep them."""
         before = self._times
         now = {
-            "shared_seconds": self.training.shared_seconds,
+            "shared_seconds": dict(self.training.shared_seconds),
             "seconds": before["seconds"] + time.monotonic() - self.began.wall,
             "cpu_seconds": before["cpu_seconds"] + time.process_time() - self.began.cpu,
             "peak_bytes": max(before["peak_bytes"], peak_memory()),
