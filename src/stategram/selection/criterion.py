@@ -7,6 +7,7 @@ difference(s) = H_in-domain(s) - H_general(s)   Moore and Lewis (2010)
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -95,12 +96,16 @@ class RowScorer:
         self._counts_unknown = all(
             len(model.vocabulary) == len(vocabulary) and model.predicts_unknown for model in models
         )
-        self._encoder = LineEncoder(text_format.of_lines, WordChoice(vocabulary))
+        self._text_format, self._words = text_format.of_lines, WordChoice(vocabulary)
+        # Tasks may run in threads of one process, and an encoder takes one text at a time.
+        self._own = threading.local()
 
     def score(self, block: RowBlock) -> RowScores:
         """Return the scores of rows, in bits per word, or perplexities."""
         lines, rows = block.lines()
-        corpus, numbers = self._encoder.encode(lines)
+        if not hasattr(self._own, "encoder"):
+            self._own.encoder = LineEncoder(self._text_format, self._words)
+        corpus, numbers = self._own.encoder.encode(lines)
         found = numbers - lines.line
         return self.score_corpus(corpus, found if rows is None else rows[found], len(block))
 
