@@ -123,7 +123,7 @@ def score_ngrams(train: str, test: str, order: str, repeats: str) -> None:
         except ImportError:
             pass
         else:
-            write_arpa(f"{folder}/model.arpa", model)
+            write_arpa(model, f"{folder}/model.arpa")
             theirs = Model(f"{folder}/model.arpa")
             ways["kenlm score"] = lambda: [theirs.score(sentence) for sentence in sentences]
             ways["kenlm full_scores"] = lambda: [list(theirs.full_scores(one)) for one in sentences]
@@ -150,7 +150,7 @@ def decode_ngrams(train: str, test: str, order: str, repeats: str) -> None:
     sentences = [line for line in Path(test).read_text(encoding="utf-8").split("\n") if line.split()]
     with tempfile.TemporaryDirectory() as folder:
         model.save(f"{folder}/model")
-        write_arpa(f"{folder}/model.arpa", model)
+        write_arpa(model, f"{folder}/model.arpa")
         config = pypi.Config()
         config.show_progress = False
         sides: list[tuple[str, Any, Any]] = [

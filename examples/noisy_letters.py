@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram import kenlm, load_model
+from stategram import kenlm, open_model
 
 sys.modules["kenlm"] = kenlm
 
@@ -42,7 +42,7 @@ def main() -> None:
         if model is None:
             decoder = build_ctcdecoder(labels)
         else:
-            vocabulary = load_model(model, verify=False).vocabulary
+            vocabulary = open_model(model, verify=False).vocabulary
             words = [word for word in vocabulary.words if set(word) <= set(labels)]
             decoder = build_ctcdecoder(labels, model, words, alpha=options.alpha, beta=options.beta)
         found = [decoder.decode(of_text, beam_width=options.beam) for of_text in scores]

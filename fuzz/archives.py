@@ -16,9 +16,10 @@ from fuzz.campaign import BrokenPromiseError, Campaign
 from fuzz.mutation import damage_array, damage_bytes, damage_json
 from hostile import HostileFile
 from model_kinds import ALL_KINDS, corpora, model_of
-from stategram import Corpus, Model, compact_model, load_model, model_info, surprisal
+from stategram import Corpus, Model, compact_model, model_info, surprisal
 from stategram.errors import StategramError
 from stategram.formats import write_model_classes
+from stategram.models import load_model
 from stategram.storage import Archive
 
 TEXT = ["w1 w2 w3 w4", "w5 stranger w1", ""]
@@ -150,5 +151,5 @@ def _use_model(path: Path) -> None:
     surprisal(model, TEXT, columns=["all"])
     model.describe()
     if model.word_categories is not None:
-        write_model_classes(path.parent / "classes", model)
+        write_model_classes(model, path.parent / "classes")
     model.save(path.parent / "again")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzz.campaign import BrokenPromiseError
-from stategram import load_model
+from stategram import open_model
 from stategram.errors import StategramError
 
 EXIT_CODES = (0, 1, 2, 3, 130)
@@ -89,7 +89,7 @@ def require_whole_or_none(model: Path) -> None:
     """Refuse a model that is there and cannot be opened."""
     if model.exists():
         try:
-            load_model(model).check()
+            open_model(model).check()
         except StategramError as error:
             raise BrokenPromiseError(f"a model that looks finished: {error}") from error
 

@@ -94,10 +94,10 @@ def _samples(place: Path) -> Iterator[tuple[str, bytes, Reader]]:
     for name, data in _packed("text.txt", text):
         yield name, data, lambda path: read_corpus(path, TextFormat(lowercase=True))
     yield "scored.txt", text, lambda path: _score_text(model, path)
-    write_arpa(place / "sample.arpa", model)
+    write_arpa(model, place / "sample.arpa")
     for name, data in _packed("model.arpa", (place / "sample.arpa").read_bytes()):
         yield name, data, _use_arpa
-    write_counts(place / "sample.counts", count_ngrams(heldout.sentences(0, 30), 3))
+    write_counts(count_ngrams(heldout.sentences(0, 30), 3), place / "sample.counts")
     yield "counts.txt", (place / "sample.counts").read_bytes(), _train_on_counts
     yield "vocabulary.txt", "\n".join(words[3:]).encode(), Vocabulary.from_file
     yield "tags.tsv", _TAGS, lambda path: tags_from_file(path, vocabulary)

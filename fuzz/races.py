@@ -6,7 +6,7 @@ import multiprocessing
 from pathlib import Path
 
 from fuzz.campaign import BrokenPromiseError, Campaign
-from stategram import NgramModel, kenlm, load_model
+from stategram import NgramModel, kenlm, open_model
 
 _OPENINGS = 20
 _TEXTS = (["a b c d", "b a d c"], ["d c b a", "c c d a b", "b b"])
@@ -41,7 +41,7 @@ class Races(Campaign):
             if number % 3 == 2:
                 found = kenlm.Model(str(path)).score("a b c") in self.expected_by_kenlm
             else:
-                found = load_model(path, verify=number % 3 == 0).score(["a b c"]).log10_prob in self.expected
+                found = open_model(path, verify=number % 3 == 0).score(["a b c"]).log10_prob in self.expected
             if not found:
                 raise BrokenPromiseError("a model that is neither the old one nor the new one")
 

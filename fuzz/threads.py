@@ -16,7 +16,7 @@ from stategram import (
     NgramModel,
     WordClasses,
     kenlm,
-    load_model,
+    open_model,
     use_resources,
 )
 
@@ -56,7 +56,7 @@ class Threads(Campaign):
 
 def _questions(kind: str, place: Path) -> list[Callable[[], Any]]:
     model_of(kind).save(place / kind)
-    model = load_model(place / kind)
+    model = open_model(place / kind)
     _, heldout = corpora()
     decoder = kenlm.Model(str(place / kind))
     return [

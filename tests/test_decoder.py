@@ -100,7 +100,7 @@ def test_scores_are_those_of_kenlm(order: int, tmp_path: Path) -> None:
     train, heldout = corpora()
     trained = NgramModel.train(train, order, prune=1e-5)
     trained.save(tmp_path / "model")
-    write_arpa(tmp_path / "model.arpa", trained)
+    write_arpa(trained, tmp_path / "model.arpa")
     ours = [kenlm.Model(tmp_path / "model"), kenlm.Model(str(tmp_path / "model.arpa"))]
     config = pypi_kenlm.Config()
     config.show_progress = False

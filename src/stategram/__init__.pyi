@@ -35,11 +35,9 @@ from .counts import (
 )
 from .errors import (
     BadDataError as BadDataError,
-    NotFittedError as NotFittedError,
     StategramError as StategramError,
     UnknownWordsWarning as UnknownWordsWarning,
     UsageError as UsageError,
-    WrongTypeError as WrongTypeError,
 )
 from .evaluation import (
     ClassBigramFigures as ClassBigramFigures,
@@ -90,10 +88,8 @@ from .models import (
     State as State,
     WordTree as WordTree,
     WordTreeModel as WordTreeModel,
-    close_suffixes as close_suffixes,
     approximate as approximate,
     generate as generate,
-    load_model as load_model,
     merge_ngrams as merge_ngrams,
     Budget as Budget,
     prune_model as prune_model,

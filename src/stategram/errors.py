@@ -2,11 +2,10 @@
 
     StategramError            exit code 1   anything stategram raises on purpose
     ├── UsageError            exit code 2   a parameter that cannot be used
-    │   ├── WrongTypeError                  ... because of its type
-    │   └── NotFittedError                  a result that is not there before `fit`
     └── BadDataError          exit code 3   an input file or text that cannot be used
 
-Every message says what was found, where, what was expected, and what to do.
+Every message says what was found, where, what was expected, and what to do. Arguments of a wrong type raise
+`TypeError`, and what is not there before `fit` an `AttributeError`, as in Python and scikit-learn.
 
     UnknownWordsWarning       a Python warning: most words of a text are unknown to the model
 """
@@ -30,14 +29,6 @@ class UsageError(StategramError, ValueError):
     exit_code: ClassVar[int] = 2
 
 
-class WrongTypeError(UsageError, TypeError):
-    """A parameter is of a type that cannot be used."""
-
-
-class NotFittedError(UsageError, AttributeError):
-    """A result was asked for before `fit`; scikit-learn's error of this name is raised if it is loaded."""
-
-
 class BadDataError(StategramError, ValueError):
     """An input is not what it should be; the message names the file and the place."""
 
@@ -46,13 +37,6 @@ class BadDataError(StategramError, ValueError):
 
 class UnknownWordsWarning(UserWarning):
     """Most words of a text are unknown to the model, so that its probabilities say little about the text."""
-
-
-def not_fitted(message: str) -> Exception:
-    """Return the error for what is not there before `fit`: that which users of scikit-learn catch."""
-    sklearn = sys.modules.get("sklearn.exceptions")
-    kind: type[Exception] = sklearn.NotFittedError if sklearn else NotFittedError
-    return kind(message)
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

@@ -16,7 +16,7 @@ from stategram import (
     Mixture,
     WordTreeModel,
     corpus_from_sentences,
-    load_model,
+    open_model,
     read_arpa,
     read_classes,
 )
@@ -53,7 +53,7 @@ def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[st
     last = [line for line in err.splitlines() if line.startswith("[")][-1]
     number, of_all = last[1 : last.index("]")].split("/")
     assert (number, last.split()[1]) == (of_all, "writing")
-    model = load_model(place / "model", WordTreeModel if recipe == "best" else Mixture)
+    model = open_model(place / "model", WordTreeModel if recipe == "best" else Mixture)
     manifest = manifest_of(place / "model")
     assert manifest["seed"] == manifest["recipe"]["seed"] == 3
     assert manifest["text_format"]["lowercase"] is False
@@ -287,7 +287,7 @@ def test_ctrl_c(place: Path) -> None:
     )
     assert ended.returncode == 0, ended.stderr
     assert "finishing with the best clusters so far" in ended.stderr
-    assert len(load_model(place / "model", Mixture).parts) == 3
+    assert len(open_model(place / "model", Mixture).parts) == 3
 
 
 @ON_POSIX
@@ -320,7 +320,7 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert status == 2
     assert "2: CategoryNgramModel" in " ".join(err.split())
     assert "writing" not in err
-    model = load_model(place / "model", Mixture)
+    model = open_model(place / "model", Mixture)
     for part, format in ((2, "tsv"), (3, "json"), (3, "srilm")):
         out = place / f"classes.{part}.{format}"
         status, _, err = run(
@@ -355,7 +355,7 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_export_of_parts(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(*_train(place), capfd=capfd)[0] == 0
-    ngram, category_ngram, _ = load_model(place / "model", Mixture).parts
+    ngram, category_ngram, _ = open_model(place / "model", Mixture).parts
     for arguments in (
         ["--arpa", place / "out.arpa", "--part", 1, "--closed"],
         ["--class-lm", place / "out", "--force"],
@@ -379,7 +379,7 @@ def test_export_states(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert status == 0, err
     head, *rows = [line.split("\t") for line in out.splitlines()]
     assert head == ["state", "events", "g-2", "w-1"]
-    model = load_model(place / "model", Mixture).parts[2]
+    model = open_model(place / "model", Mixture).parts[2]
     assert isinstance(model, ClusteredModel)
     level = model.tree.levels[-1]
     assert sorted((int(row[0]), int(row[1])) for row in rows) == sorted(

@@ -12,7 +12,7 @@ import pytest
 
 from command_line import make_models, manifest_of, run
 from html_structure import structure_of
-from stategram import load_model
+from stategram import open_model
 from stategram.explore.pages.rendering import unbroken
 from stategram.wording import percent, perplexity
 from story import RECIPE, sentences
@@ -47,7 +47,7 @@ def test_a_mixture_with_all_it_has(place: Path, mixture: Path, capfd: pytest.Cap
     assert {"test", "parts", "alone", "weights", "model-1", "model-2", "model-3", "training"} <= set(
         found.ids
     )
-    model = load_model(mixture)
+    model = open_model(mixture)
     manifest = manifest_of(mixture)
     for expected in (
         "mixture: mixture of 3 models",

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from command_line import make_models, run
-from stategram import load_model, surprisal
+from stategram import open_model, surprisal
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_regions(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
         ["x", "vp", "1", "3", "4"],
         ["y", "np", "2", "1", "2"],
     ]
-    model = load_model(made / "model")
+    model = open_model(made / "model")
     log_probs = model.log_probs("the cat sat on N mats")
     assert float(lines[1][5]) == pytest.approx(-log_probs[2:6].sum() / math.log(2), abs=1e-6)
 
@@ -111,7 +111,7 @@ def test_unknown_words(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = run(
         "score", made / "model", made / "TEST", "--sentences", "--unknown", "exclude", "-q", capfd=capfd
     )[1]
-    known = load_model(made / "model").log_probs("a zebra sat")[[0, 2, 3]]
+    known = open_model(made / "model").log_probs("a zebra sat")[[0, 2, 3]]
     assert float(out.splitlines()[-1].split("\t")[4]) == pytest.approx(math.exp(-known.mean()), abs=1e-6)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from stategram import Mixture, NgramModel, compare, load_model
+from stategram import Mixture, NgramModel, compare, open_model
 from story import sentences
 
 
@@ -64,7 +64,7 @@ def test_models_side_by_side(made: Path, capfd: pytest.CaptureFixture[str]) -> N
     assert first.startswith(names[0])
     assert re.search(r" \+[\d.]+% \(\+[\d.]+% to \+[\d.]+%\)$", second)
     found = json.loads(run(*given, "--json", capfd=capfd)[1])
-    expected = compare({name: load_model(name) for name in names}, (made / "test").read_text().splitlines())
+    expected = compare({name: open_model(name) for name in names}, (made / "test").read_text().splitlines())
     assert [one["name"] for one in found["models"]] == names
     assert found["models"][1]["difference"]["low"] == expected.models[1].difference.low  # type: ignore[union-attr]
     assert found["models"][1]["difference"]["decided"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from command_line import TRAIN, run
-from stategram import ClusteredModel, ClusteredPart, ClusteringSettings, Mixture, NgramModel, load_model
+from stategram import ClusteredModel, ClusteredPart, ClusteringSettings, Mixture, NgramModel, open_model
 from stategram.cli.train import train
 
 HELDOUT = "the dog ran\na cat sat on 3 mats\n" * 3
@@ -41,7 +41,7 @@ def test_a_mixture_of_two(
     train, heldout = texts
     code, _, err = run("train", train, "--heldout", heldout, "-o", tmp_path / "m", *options, capfd=capfd)
     assert code == 0, err
-    model = load_model(tmp_path / "m", Mixture)
+    model = open_model(tmp_path / "m", Mixture)
     ngram, clustered = model.parts
     assert isinstance(ngram, NgramModel)
     assert isinstance(clustered, ClusteredModel)
@@ -133,7 +133,7 @@ def test_the_numbers_that_were_tried_are_said(
     err = run("train", texts[0], *options, capfd=capfd)[2]
     found = re.search(r"(\d+) states, \d+ categories; numbers tried, .*: .*5: [\d.]+, .*10: [\d.]+", err)
     assert found is not None
-    clustered = load_model(tmp_path / "m", Mixture).parts[1]
+    clustered = open_model(tmp_path / "m", Mixture).parts[1]
     assert isinstance(clustered, ClusteredModel)
     assert clustered.n_states == int(found[1])
 

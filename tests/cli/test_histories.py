@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from stategram import NgramModel, evaluate, load_model, read_corpus
+from stategram import NgramModel, evaluate, open_model, read_corpus
 from stategram.cli import verify
 from stategram.evaluation import HistorySum
 from stategram.models import Model
@@ -39,15 +39,15 @@ def model(place: Path, capfd: pytest.CaptureFixture[str]) -> Path:
 
 
 def _perplexity(place: Path, model: Path, history: str, mark: str | None) -> float:
-    found = load_model(model)
+    found = open_model(model)
     corpus = read_corpus(place / "test", TextFormat(document_mark=mark), vocabulary=found.vocabulary)
     return evaluate(found.with_history(history), corpus).perplexity
 
 
 def test_training_keeps_the_mark(place: Path, model: Path) -> None:
-    assert load_model(model).text_format.document_mark == MARK
+    assert open_model(model).text_format.document_mark == MARK
     assert len(read_corpus(place / "train", TextFormat(document_mark=MARK)).document_starts) > 5
-    assert load_model(place / "ngrams").metadata.get("document_mark") is None
+    assert open_model(place / "ngrams").metadata.get("document_mark") is None
 
 
 def test_eval_shows_all_histories(place: Path, model: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +116,7 @@ def test_score_goes_on_from_sentence_to_sentence(
 
 
 def test_predict_with_a_history(model: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    found = load_model(model)
+    found = open_model(model)
     for history in HISTORIES:
         status, out, _ = run("predict", model, "the old", "--history", history, "--json", capfd=capfd)
         best = json.loads(out)["words"][0]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from command_line import manifest_of, run
-from stategram import CategoryNgramModel, NgramModel, UsageError, load_model, read_classes, train_recipe
+from stategram import CategoryNgramModel, NgramModel, UsageError, open_model, read_classes, train_recipe
 from stategram.recipes import CategoryNgramPart, Recipe
 from story import write_texts
 
@@ -52,7 +52,7 @@ def test_a_model_of_counts_is_that_of_the_text(
         assert run(*of_text, *options, "-o", places[1], capfd=capfd) == (0, "", "")
         assert content_of(places[0]) == content_of(places[1])
     assert run(*of_counts, "-o", tmp_path / "all", capfd=capfd)[0] == 0
-    assert load_model(tmp_path / "all").order == 4
+    assert open_model(tmp_path / "all").order == 4
     manifest = manifest_of(tmp_path / "all")
     assert manifest["inputs"][0]["use"] == "counts"
 
@@ -85,7 +85,7 @@ def test_a_class_file_is_enough(texts: Path, tmp_path: Path, capfd: pytest.Captu
         status, _, err = run("train", train, "--classes", file, "-o", model, capfd=capfd)
         assert status == 0, err
         assert "100.0% of the text" in err
-    found = load_model(tmp_path / "model.tsv", CategoryNgramModel)
+    found = open_model(tmp_path / "model.tsv", CategoryNgramModel)
     assert (found.order, found.n_categories) == (5, 7)
     lines = train.read_text().splitlines()
     expected = CategoryNgramModel.train(lines, read_classes(tmp_path / "classes.tsv"), 5)
@@ -96,7 +96,7 @@ def test_a_class_file_is_enough(texts: Path, tmp_path: Path, capfd: pytest.Captu
     assert [one["use"] for one in inputs] == ["training", "classes"]
     given = ("train", train, "--classes", tmp_path / "classes.tsv", "-o", tmp_path / "other")
     status, _, err = run(*given, "--order", 2, "--smoothing", "absolute", capfd=capfd)
-    assert load_model(tmp_path / "other").order == 2
+    assert open_model(tmp_path / "other").order == 2
     for options in (["--prune", 1e-8], ["--recipe", "fast"], ["--heldout", train], ["--seed", 3]):
         assert run(*given, "--force", *options, capfd=capfd)[0] == 2
 
@@ -124,7 +124,7 @@ def test_one_part_needs_no_heldout_text(
     given = ("train", texts / "train", "-o", tmp_path / "model", "-q", "--recipe")
     assert run(*given, tmp_path / "one.toml", capfd=capfd)[0] == 0
     lines = (texts / "train").read_text().splitlines()
-    model = load_model(tmp_path / "model", NgramModel)
+    model = open_model(tmp_path / "model", NgramModel)
     assert model.perplexity(lines) == NgramModel.train(lines, 2).perplexity(lines)
     for name in ("two", "tree"):
         status, _, err = run(*given, tmp_path / f"{name}.toml", "--force", capfd=capfd)

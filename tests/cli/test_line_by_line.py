@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from command_line import TEST, make_models, run
-from stategram import NgramModel, Recipe, load_model, train_recipe
+from stategram import NgramModel, Recipe, open_model, train_recipe
 from story import sentences, word_tree_part
 
 
@@ -87,7 +87,7 @@ def test_histories_go_on_from_line_to_line(
 
 @pytest.mark.parametrize("options", [["--top", "2"], ["--top", "2", "--json"]])
 def test_predict_answers_line_by_line(made: Path, options: list[str]) -> None:
-    model = load_model(made / "model", NgramModel)
+    model = open_model(made / "model", NgramModel)
     with conversation("predict", made / "model", "-", *options) as talk:
         for line in ("the", "", "a cat", "THE"):
             talk.write(f"{line}\n".encode())

@@ -15,7 +15,6 @@ from stategram import (
     CategoryNgramModel,
     Mixture,
     NgramModel,
-    load_model,
     open_model,
     read_arpa,
     write_arpa,
@@ -34,7 +33,7 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "news").write_text(NEWS)
     (tmp_path / "heldout").write_text(HELDOUT)
     NgramModel.train(TRAIN.splitlines(), 3).save(tmp_path / "model")
-    write_arpa(tmp_path / "news.arpa", NgramModel.train(NEWS.splitlines(), 2))
+    write_arpa(NgramModel.train(NEWS.splitlines(), 2), tmp_path / "news.arpa")
     (tmp_path / "closed.arpa").write_bytes(WITHOUT_UNKNOWN)
     return tmp_path
 
@@ -47,7 +46,7 @@ def test_a_mixture_of_a_model_file_and_an_arpa_file(place: Path, capfd: pytest.C
     assert f"{place / 'model'} lacks 1 word of the others, which share its <unk>" in err
     table = err[err.index("Alone") :].splitlines()[1:4]
     assert ["-gram model" in line for line in table] == [True, True, False]
-    found = load_model(out, Mixture)
+    found = open_model(out, Mixture)
     assert found.vocabulary.words[-1] == "cow"
     assert found.training_info["unknown"] == 0
     manifest = manifest_of(out)
@@ -61,7 +60,7 @@ def test_a_mixture_of_a_model_file_and_an_arpa_file(place: Path, capfd: pytest.C
     )
     assert status == 0, err
     assert re.findall(r"  +[\d.]+ +([\d.]+)%$", err, re.MULTILINE) == ["75.0", "25.0"]
-    assert load_model(out, Mixture).gate.weights({}, 1).tolist() == [[0.75, 0.25]]
+    assert open_model(out, Mixture).gate.weights({}, 1).tolist() == [[0.75, 0.25]]
 
 
 def test_models_merged_into_one(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +77,7 @@ def test_models_merged_into_one(place: Path, capfd: pytest.CaptureFixture[str]) 
     )
     # Nothing is lost where all is given to one.
     assert run(*given, "--weights", "1,0", "--force", capfd=capfd)[0] == 0
-    model = load_model(place / "model")
+    model = open_model(place / "model")
     assert read_arpa(out).perplexity(TRAIN.splitlines()) == pytest.approx(
         model.perplexity(TRAIN.splitlines()), rel=1e-4
     )
@@ -114,9 +113,9 @@ def test_what_mix_shows_and_refuses(place: Path, capfd: pytest.CaptureFixture[st
     both = ("mix", place / "lower", model, place / "cache", "--heldout", heldout, "-o", out, "--force")
     found, _, err = run(*both, capfd=capfd)
     assert (found, "words in lower case, as in training" in err) == (0, True), err
-    assert load_model(out).text_format.lowercase
+    assert open_model(out).text_format.lowercase
     assert run(*both, "--no-lowercase", capfd=capfd)[0] == 0
-    assert not load_model(out).text_format.lowercase
+    assert not open_model(out).text_format.lowercase
 
 
 def test_prune(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -135,7 +134,7 @@ def test_prune(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert 0.9 * 20 * 1024 < arpa.stat().st_size <= 20 * 1024
     assert run("verify", arpa, capfd=capfd)[0] == 0
     # Of an ARPA file to stdout; the same as in training.
-    write_arpa(place / "whole.arpa", load_model(place / "whole", NgramModel))
+    write_arpa(open_model(place / "whole", NgramModel), place / "whole.arpa")
     status, printed, _ = run("prune", place / "whole.arpa", "-o", "-", "--prune", 1e-4, capfd=capfd)
     trained = NgramModel.train(sentences(400, seed=1), 4, prune=1e-4)
     assert (status, re.findall(r"^ngram \d=(\d+)", printed, re.MULTILINE)) == (
@@ -165,7 +164,7 @@ def test_train_to_a_budget(place: Path, capfd: pytest.CaptureFixture[str]) -> No
     (place / "text").write_text("\n".join(sentences(400, seed=1)))
     train = ("train", place / "text", "--order", 4)
     assert run(*train, "-o", place / "few", "--max-ngrams", 800, capfd=capfd)[0] == 0
-    few = load_model(place / "few", NgramModel)
+    few = open_model(place / "few", NgramModel)
     assert 790 <= sum(few.trie.sizes) <= 800
     status, _, err = run(*train, "-o", place / "small", "--max-size", "30k", capfd=capfd)
     assert (status, "[3/3] writing" in err) == (0, True)
@@ -181,7 +180,7 @@ def test_prune_to_a_list_of_words(place: Path, capfd: pytest.CaptureFixture[str]
     status, _, err = run("prune", place / "model", "--vocab-file", place / "words", "-o", out, capfd=capfd)
     assert (status, "3 of 9 words kept; 1 of the list are not in it" in err) == (0, True), err
     assert run("verify", out, capfd=capfd)[0] == 0
-    model, few = load_model(place / "model"), load_model(out)
+    model, few = open_model(place / "model"), open_model(out)
     assert few.log_probs("the cat sat") == pytest.approx(model.log_probs("the cat sat"), rel=1e-6)
     arpa = place / "few.arpa"
     given = ("prune", place / "news.arpa", "--vocab-file", place / "words", "-o", arpa)
@@ -192,12 +191,12 @@ def test_prune_to_a_list_of_words(place: Path, capfd: pytest.CaptureFixture[str]
     )
     # Words first, then n-grams: to a budget, and rounded.
     NgramModel.train(sentences(400, seed=1), 4).save(place / "whole")
-    frequent = sorted(load_model(place / "whole").vocabulary.words[3:])[::2]
+    frequent = sorted(open_model(place / "whole").vocabulary.words[3:])[::2]
     (place / "list").write_text("\n".join(frequent))
     given = ("prune", place / "whole", "--vocab-file", place / "list", "-o", place / "both")
     status, _, err = run(*given, "--max-ngrams", 500, "--compact", capfd=capfd)
     assert (status, "[2/4] dropping words" in err) == (0, True), err
-    both = load_model(place / "both", NgramModel)
+    both = open_model(place / "both", NgramModel)
     assert sorted(both.vocabulary.words[3:]) == frequent
     assert 490 <= sum(both.trie.sizes) <= 500
     assert [one["use"] for one in manifest_of(place / "both")["inputs"]] == ["model", "vocabulary"]
@@ -219,7 +218,7 @@ def test_a_lexicon_may_have_a_word_twice(place: Path, capfd: pytest.CaptureFixtu
     (place / "lexicon").write_text("the DH AH\nthe DH IY\ncat K AE T\n")
     given = ("prune", place / "model", "--vocab-file", place / "lexicon", "-o", place / "out")
     assert run(*given, capfd=capfd)[0] == 0
-    assert set(load_model(place / "out").vocabulary.words[3:]) == {"the", "cat"}
+    assert set(open_model(place / "out").vocabulary.words[3:]) == {"the", "cat"}
 
 
 def test_a_mixture_splits_text_as_its_first_model_does(
@@ -229,7 +228,7 @@ def test_a_mixture_splits_text_as_its_first_model_does(
     given = ("mix", place / "a", place / "model", "--weights", "0.5,0.5", "-o", place / "out")
     status, _, err = run(*given, capfd=capfd)
     assert (status, "normalized in another way" in err) == (0, False)
-    assert load_model(place / "out").text_format.split == "ascii"
+    assert open_model(place / "out").text_format.split == "ascii"
 
 
 def test_what_verify_says_of_a_filtered_arpa_file(place: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from command_line import TEST, WITHOUT_UNKNOWN, make_models, run
-from stategram import NgramModel, load_model, read_arpa
+from stategram import NgramModel, open_model, read_arpa
 
 COMMANDS = [
     ("eval", ["TEST"]),
@@ -31,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_predict(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    model = load_model(made / "model", NgramModel)
+    model = open_model(made / "model", NgramModel)
     expected = model.predict("the", 3)
     status, out, _ = run("predict", made / "model", "The", "--top", 3, capfd=capfd)
     assert status == 0
@@ -70,7 +70,7 @@ def test_predict_takes_histories_from_stdin(made: Path) -> None:
         check=True,
     )
     lines = [line.split("\t") for line in done.stdout.splitlines()]
-    model = load_model(made / "model", NgramModel)
+    model = open_model(made / "model", NgramModel)
     expected = [word for history in ("the", "", "a cat") for word, _ in model.predict(history, 2)]
     assert [line[1] for line in lines] == expected
     assert [line[0] for line in lines] == ["1", "1", "2", "2", "3", "3"]
@@ -83,7 +83,7 @@ def test_export(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     status, text, _ = run("export", made / "model", "--arpa", "-", capfd=capfd)
     assert status == 0
     assert (
-        read_arpa(io.BytesIO(text.encode())).trie.sizes == load_model(made / "model", NgramModel).trie.sizes
+        read_arpa(io.BytesIO(text.encode())).trie.sizes == open_model(made / "model", NgramModel).trie.sizes
     )
     status, _, err = run("export", out, "--arpa", out, capfd=capfd)
     assert status == 2
@@ -103,7 +103,7 @@ def test_verify(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
 def test_verify_finds_sums_that_are_off(
     made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    model = load_model(made / "model", NgramModel)
+    model = open_model(made / "model", NgramModel)
     trie = model.trie.plain()
     trie.backoffs[1 + trie.numbers[model.vocabulary.id("the")]] = 0.5
     NgramModel.from_plain(model.vocabulary, trie).save(tmp_path / "model")
@@ -212,7 +212,7 @@ def test_errors_say_what_is_wrong(
 def test_damage_that_was_not_looked_for_is_told(
     made: Path, tmp_path: Path, command: str, rest: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    model = load_model(made / "model", NgramModel)
+    model = open_model(made / "model", NgramModel)
     bases = np.full_like(model.trie.bases, 2**32 - 1)
     NgramModel(model.vocabulary, replace(model.trie, bases=bases)).save(tmp_path / "model")
     placed = [str(made / one) if one == "TEST" else one for one in rest]
@@ -229,7 +229,7 @@ def test_verify_takes_a_model_without_n_grams_of_some_length(
     (tmp_path / "text").write_text("the cat sat\na dog ran\n" * 3)
     train = ("train", tmp_path / "text", "-o", tmp_path / "m", "--order", 4, "--prune", 10)
     assert run(*train, capfd=capfd)[0] == 0
-    assert 0 in load_model(tmp_path / "m", NgramModel).trie.sizes
+    assert 0 in open_model(tmp_path / "m", NgramModel).trie.sizes
     assert run("verify", tmp_path / "m", capfd=capfd)[0] == 0
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from command_line import TEST, WITHOUT_UNKNOWN, make_models, run
-from stategram import NgramModel, evaluate, load_model, read_corpus
+from stategram import NgramModel, evaluate, open_model, read_corpus
 from stategram.text import TextFormat
 
 
@@ -31,7 +31,7 @@ def test_eval_treats_words_as_in_training(made: Path, capfd: pytest.CaptureFixtu
     assert "words in lower case, as in training" in err
     assert "N for numbers, as in training" in err
     figures = json.loads(out)
-    model = load_model(made / "model", NgramModel)
+    model = open_model(made / "model", NgramModel)
     expected = evaluate(model, read_corpus(made / "TEST", TextFormat(lowercase=True, digits="N")))
     assert figures["perplexity"] == expected.perplexity
     assert figures["orders"][2]["events"] == expected.orders[2].events
@@ -95,7 +95,7 @@ def test_score_gives_a_line_a_word(made: Path, capfd: pytest.CaptureFixture[str]
     assert [line[2] for line in lines] == [*"The cat ran on 12 mats </s> a zebra sat </s>".split()]
     assert [line[0] for line in lines] == ["1"] * 7 + ["4"] * 4
     assert [line[1] for line in lines] == [*"1234567", *"1234"]
-    model = load_model(made / "model", NgramModel)
+    model = open_model(made / "model", NgramModel)
     expected = [
         (event.log_prob / np.log(10.0), event.order, event.unknown)
         for sentence in model.score(["the cat ran on N mats", "a zebra sat"]).sentences()
@@ -115,7 +115,7 @@ def test_score_gives_a_line_a_sentence(made: Path, tmp_path: Path, capfd: pytest
     assert run(*arguments, capfd=capfd) == (0, "", "")
     header, *lines = [line.split("\t") for line in gzip.decompress(place.read_bytes()).decode().splitlines()]
     assert header == ["sentence", "words", "unknown", "log10_prob", "perplexity"]
-    model = load_model(made / "model", NgramModel)
+    model = open_model(made / "model", NgramModel)
     assert [line[:3] for line in lines] == [["1", "6", "0"], ["4", "3", "1"]]
     assert float(lines[1][3]) == pytest.approx(model.score("a zebra sat").log10_prob, abs=0.51e-6)
     assert float(lines[1][4]) == pytest.approx(model.perplexity("a zebra sat"), abs=0.51e-6)

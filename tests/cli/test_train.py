@@ -13,7 +13,7 @@ import click
 import pytest
 
 from command_line import manifest_of, run
-from stategram import NgramModel, load_model, read_corpus
+from stategram import NgramModel, open_model, read_corpus
 from stategram.cli.options import GroupedCommand
 from stategram.cli.train import train
 
@@ -35,7 +35,7 @@ def test_a_model_and_its_manifest(text: Path, tmp_path: Path, capfd: pytest.Capt
         assert line in err
     assert "NgramModel(order 3, 12 + " in err
     assert "discounts of n-grams of 3 words: " in err
-    model = load_model(path, NgramModel)
+    model = open_model(path, NgramModel)
     assert {"the", "N"} < set(model.vocabulary.words)
     assert "The" not in model
     manifest = manifest_of(path)
@@ -107,7 +107,7 @@ def test_min_count(
 ) -> None:
     arguments = ("train", text, "-o", tmp_path / "m", "--order", order, "--min-count", given)
     assert run(*arguments, capfd=capfd)[0] == 0
-    assert load_model(tmp_path / "m").metadata["min_counts"] == expected
+    assert open_model(tmp_path / "m").metadata["min_counts"] == expected
 
 
 def test_pruning_and_cut_offs_make_a_model_smaller(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +116,7 @@ def test_pruning_and_cut_offs_make_a_model_smaller(tmp_path: Path, capfd: pytest
     sizes = []
     for name, *options in (("all",), ("pruned", "--prune", "1e-3"), ("cut", "--min-count", "9")):
         assert run("train", text, "-o", tmp_path / name, *options, capfd=capfd)[0] == 0
-        sizes.append(load_model(tmp_path / name, NgramModel).trie.sizes)
+        sizes.append(open_model(tmp_path / name, NgramModel).trie.sizes)
     assert sizes[1][2] < sizes[0][2]
     assert sizes[2][2] < sizes[0][2]
 
@@ -127,10 +127,10 @@ def test_a_model_is_replaced_only_when_told(
     model = tmp_path / "model"
     assert run("train", text, "-o", model, "--order", 2, capfd=capfd)[0] == 0
     status, _, err = run("train", text, "-o", model, capfd=capfd)
-    assert (status, load_model(model, NgramModel).order) == (2, 2)
+    assert (status, open_model(model, NgramModel).order) == (2, 2)
     assert "--force replaces it" in err
     assert run("train", text, "-o", model, "--force", capfd=capfd)[0] == 0
-    assert load_model(model, NgramModel).order == 3
+    assert open_model(model, NgramModel).order == 3
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model", "text.txt"]
 
 
@@ -143,7 +143,7 @@ def test_a_damaged_model_is_replaced_when_told(
     status, _, err = run("train", text, "-o", model, capfd=capfd)
     assert (status, "--force replaces it" in " ".join(err.split())) == (2, True)
     assert run("train", text, "-o", model, "--force", capfd=capfd)[0] == 0
-    assert load_model(model, NgramModel).order == 3
+    assert open_model(model, NgramModel).order == 3
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links")
@@ -154,7 +154,7 @@ def test_a_link_is_written_through(text: Path, tmp_path: Path, capfd: pytest.Cap
     assert run("train", text, "-o", link, capfd=capfd)[0] == 2
     assert run("train", text, "-o", link, "--force", capfd=capfd)[0] == 0
     assert link.readlink() == model
-    assert load_model(model, NgramModel).order == 3
+    assert open_model(model, NgramModel).order == 3
     link.unlink()
     link.symlink_to(link)
     assert run("train", text, "-o", link, "--force", capfd=capfd)[0] == 1
@@ -163,7 +163,7 @@ def test_a_link_is_written_through(text: Path, tmp_path: Path, capfd: pytest.Cap
 def test_an_empty_file_is_filled(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").touch()
     assert run("train", text, "-o", tmp_path / "empty", capfd=capfd)[0] == 0
-    assert load_model(tmp_path / "empty", NgramModel).order == 3
+    assert open_model(tmp_path / "empty", NgramModel).order == 3
 
 
 def test_two_trainings_into_one_file_lose_nothing(
@@ -178,7 +178,7 @@ def test_two_trainings_into_one_file_lose_nothing(
         _, err = first.communicate(TEXT)
     assert first.returncode == 1
     assert f"another process has written {model} meanwhile; this file is {model}-2" in " ".join(err.split())
-    assert (load_model(model).order, load_model(f"{model}-2").order) == (3, 2)
+    assert (open_model(model).order, open_model(f"{model}-2").order) == (3, 2)
 
 
 def test_stdin_has_no_checksum(tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_a_kill_leaves_no_model_and_the_next_run_works(
     (left,) = tmp_path.glob("model.*.partial")
     assert run("train", text, "-o", model, capfd=capfd)[0] == 0
     assert not left.exists()
-    assert load_model(model, NgramModel).order == 3
+    assert open_model(model, NgramModel).order == 3
     # The same for a model that is to be replaced.
     whole = model.read_bytes()
     ended = subprocess.run(

@@ -16,7 +16,7 @@ from stategram import (
     Corpus,
     cluster,
     corpus_from_sentences,
-    load_model,
+    open_model,
 )
 from stategram.contexts.tags import tag_words
 from stategram.explore.views import ClusterGallery, gallery
@@ -99,10 +99,10 @@ def test_a_model_file_keeps_the_names_of_tags(corpus: Corpus, tmp_path: Path) ->
     tags = tag_words(corpus.vocabulary, [("X", "lexicon")] * (len(corpus.vocabulary) - 3))
     model = ClusteredModel.train(cluster(corpus, "t-2,w-1", states=8, categories=8, tags=tags))
     model.save(tmp_path / "model")
-    kept = load_model(tmp_path / "model", ClusteredModel)
+    kept = open_model(tmp_path / "model", ClusteredModel)
     assert tuple(kept.tag_names) == tags.tags == ("<unk>", "<s>", "</s>", "X")
     assert gallery_of(kept) == gallery_of(model)
-    write_states(str(tmp_path / "states"), kept)
+    write_states(kept, str(tmp_path / "states"))
     head, *rows = (tmp_path / "states").read_text().splitlines()
     assert head == "state\tevents\tt-2\tw-1"
     assert {row.split("\t")[2] for row in rows} <= set(tags.tags)

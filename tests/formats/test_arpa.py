@@ -168,7 +168,7 @@ def test_a_missing_start_has_the_probability_of_backing_off() -> None:
 def test_files_are_packed_and_read(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"model.arpa{suffix}"
     model = read(MITLM)
-    write_arpa(path, model)
+    write_arpa(model, path)
     assert path.read_bytes().startswith(b"\\data\\") == (suffix == "")
     calls: list[tuple[float, str]] = []
     again = read_arpa(path, progress=lambda *call: calls.append(call))
@@ -180,7 +180,7 @@ def test_files_are_packed_and_read(tmp_path: Path, suffix: str) -> None:
 
 def test_the_layout_is_that_of_srilm() -> None:
     file = io.BytesIO()
-    write_arpa(file, read(SRILM))
+    write_arpa(read(SRILM), file)
     lines = file.getvalue().decode().split("\n")
     assert lines[:6] == ["\\data\\", "ngram 1=6", "ngram 2=4", "ngram 3=2", "", "\\1-grams:"]
     assert lines[6:9] == [
@@ -221,7 +221,7 @@ def test_kenlm_loads_what_is_written_and_agrees(
 ) -> None:
     order, model = given_model
     path = tmp_path_factory.mktemp("kenlm") / "model.arpa"
-    write_arpa(path, read(naive.arpa.write(order, model)))
+    write_arpa(read(naive.arpa.write(order, model)), path)
     loaded = kenlm.Model(str(path))
     assert loaded.order == order
     for sentence in sentences:
@@ -346,7 +346,7 @@ def test_damaged_packing_and_missing_files_are_told(tmp_path: Path) -> None:
 def test_words_and_trie_have_to_be_of_one_model(tmp_path: Path) -> None:
     model = NgramModel(read(MITLM).vocabulary, read(SRILM).trie)
     with pytest.raises(UsageError, match="give those of one model"):
-        write_arpa(tmp_path / "model.arpa", model)
+        write_arpa(model, tmp_path / "model.arpa")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -354,7 +354,7 @@ def test_models_are_written_and_read(tmp_path: Path) -> None:
     path = tmp_path / "model.arpa"
     model = read_arpa(io.BytesIO(KENLM.encode()))
     assert model.score("a").log10_prob == pytest.approx(-0.30103 - 0.39794, abs=1e-6)
-    write_arpa(path, model)
+    write_arpa(model, path)
     again = read_arpa(path)
     assert again.vocabulary == model.vocabulary
     assert again.score("a \u00e9 nobody").log10_prob == pytest.approx(

@@ -44,7 +44,7 @@ entries = st.dictionaries(word, st.tuples(st.integers(0, 3), st.integers(0, 9)),
 def written(classes: dict[str, tuple[int, int]], format: str) -> bytes:
     out = io.BytesIO()
     labels, counts = zip(*classes.values(), strict=True)
-    write_classes(out, list(classes), labels, counts, format=format, bit_paths=PATHS)
+    write_classes(list(classes), labels, counts, out, format=format, bit_paths=PATHS)
     return out.getvalue()
 
 
@@ -195,4 +195,4 @@ def test_unusable_classes_are_refused(
     words: list[str], labels: list[int], counts: list[int], format: str, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        write_classes(io.BytesIO(), words, labels, counts, format=format)
+        write_classes(words, labels, counts, io.BytesIO(), format=format)

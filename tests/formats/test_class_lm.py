@@ -39,7 +39,7 @@ def test_both_files_give_the_model(tmp_path: Path, with_unknown: bool) -> None:
     if with_unknown:  # words without a class are with <unk>
         classes = {word: number for word, number in classes.items() if number}
     model = CategoryNgramModel.train(SENTENCES[:200], classes, order=3)
-    write_class_lm(tmp_path / "model", model)
+    write_class_lm(model, tmp_path / "model")
     for sentence in [*SENTENCES[200:220], "nobody said"]:
         expected = model.score(sentence).log10_prob
         assert srilm_score(tmp_path / "model", sentence) == pytest.approx(expected, rel=1e-6)
@@ -50,7 +50,7 @@ def test_both_files_give_the_model(tmp_path: Path, with_unknown: bool) -> None:
 
 def test_names_of_classes_are_no_words(tmp_path: Path) -> None:
     model = CategoryNgramModel.train(["CLASS-00001 a"], {"a": 0, "CLASS-00001": 1}, order=2)
-    write_class_lm(tmp_path / "model", model)
+    write_class_lm(model, tmp_path / "model")
     lines = [line.split(" ") for line in (tmp_path / "model.classes").read_text().splitlines()]
     assert {(name, word) for name, _, word in lines} == {
         ("CLASS--00001", "CLASS-00001"),

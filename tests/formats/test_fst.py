@@ -38,7 +38,7 @@ def test_failure_transitions_give_the_model(
 ) -> None:
     ngrams = random_model(seed, 12, order, 6)
     prefix = tmp_path_factory.mktemp("fst") / "model"
-    write_fst(prefix, model_of(ngrams), backoff_symbol="#0")
+    write_fst(model_of(ngrams), prefix, backoff_symbol="#0")
     text, symbols = read(prefix)
     acceptor = Acceptor.read(text)
     assert (symbols["<eps>"], symbols["</s>"], symbols["#0"]) == (0, 3, 13)
@@ -53,7 +53,7 @@ def test_failure_transitions_give_the_model(
 def test_kaldifst_compiles_it_and_finds_the_same_weights(tmp_path: Path) -> None:
     sentences = story(330, seed=1)
     model = NgramModel.train(sentences[:300], order=3)
-    n_states = write_fst(tmp_path / "G", model)
+    n_states = write_fst(model, tmp_path / "G")
     text, symbols = read(tmp_path / "G")
     grammar = kaldifst.compile(text, acceptor=False)
     kaldifst.arcsort(grammar, sort_type="ilabel")
@@ -94,9 +94,9 @@ def test_the_bytes_do_not_depend_on_threads_or_blocks() -> None:
 def test_symbols_that_are_words_are_refused(tmp_path: Path) -> None:
     model = NgramModel.train(["#0 a"], order=2)
     with pytest.raises(UsageError, match="'#0' is a word of the model"):
-        write_fst(tmp_path / "G", model, backoff_symbol="#0")
+        write_fst(model, tmp_path / "G", backoff_symbol="#0")
     with pytest.raises(UsageError, match="rename it in the text"):
-        write_fst(tmp_path / "G", NgramModel.train(["<eps>"], order=1))
+        write_fst(NgramModel.train(["<eps>"], order=1), tmp_path / "G")
     with pytest.raises(UsageError, match="must be one word"):
-        write_fst(tmp_path / "G", model, backoff_symbol="# 0")
+        write_fst(model, tmp_path / "G", backoff_symbol="# 0")
     assert list(tmp_path.iterdir()) == []

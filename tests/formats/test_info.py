@@ -13,14 +13,14 @@ import pytest
 
 from command_line import make_models, run
 from hostile import HostileFile, forged, manifest_text
-from stategram import BadDataError, CategoryNgramModel, Mixture, load_model, model_info
+from stategram import BadDataError, CategoryNgramModel, Mixture, model_info, open_model
 from stategram.storage import write_archive
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = make_models(tmp_path_factory.mktemp("made"))
-    ngram = load_model(place / "model")
+    ngram = open_model(place / "model")
     text = ["the cat sat", "a dog ran"]
     category = CategoryNgramModel.train(
         ngram.score(text).corpus, {"the": 1, "a": 1, "cat": 2, "dog": 2}, order=2
@@ -34,7 +34,7 @@ def test_what_is_in_a_model(made: Path, capfd: pytest.CaptureFixture[str]) -> No
     status, out, _ = run("info", made / "model", capfd=capfd)
     assert status == 0
     rows = dict(re.findall("^ *(.*?)  +(.*)$", out, re.MULTILINE))
-    total, model = (made / "model").stat().st_size, load_model(made / "model")
+    total, model = (made / "model").stat().st_size, open_model(made / "model")
     sizes = [row[1].value for row in model.describe().tables[0].rows]
     assert rows["N-grams"] == f"{sum(map(int, sizes)):,}"  # type: ignore[arg-type]
     assert [rows[f"of length {n}"] for n in (1, 2, 3)] == [f"{size:,}" for size in sizes]
@@ -81,7 +81,7 @@ def test_files_of_other_tools(made: Path, tmp_path: Path) -> None:
 
 def test_hostile_files(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     model = replace(
-        load_model(made / "model"), metadata={"\x1b[2Jname": "\x1b]0;owned\x07", "digits": "\u202e"}
+        open_model(made / "model"), metadata={"\x1b[2Jname": "\x1b]0;owned\x07", "digits": "\u202e"}
     )
     model.save(
         tmp_path / "model", manifest={"inputs": [{"use": "\x9b31m", "name": "a\nb"}, 3], "figures": []}

@@ -45,7 +45,7 @@ def everything(counts: NgramCounts) -> list[bytes]:
 
 def written(counts: NgramCounts) -> str:
     file = io.BytesIO()
-    write_counts(file, counts)
+    write_counts(counts, file)
     return file.getvalue().decode()
 
 
@@ -70,19 +70,19 @@ def test_a_table_comes_back_as_it_was(
 ) -> None:
     counts = count_ngrams(corpus_from_sentences(text), order)
     place = tmp_path_factory.getbasetemp() / "counts.tsv"
-    write_counts(place, counts, format="tsv")
+    write_counts(counts, place, format="tsv")
     table = place.read_bytes()
     place.write_bytes(table.replace(b"\n", b"\r\n") if order % 2 else table)
     found = read_counts(place)
     assert everything(found) == everything(count_ngrams(corpus_from_sentences(text), found.order))
     plain = place.with_name("plain")
-    write_counts(plain, counts)
+    write_counts(counts, plain)
     assert everything(read_counts([place, plain])) == everything(read_counts([plain, plain]))
 
 
 def test_a_table_has_names_and_rows_with_their_length() -> None:
     file = io.BytesIO()
-    write_counts(file, count_ngrams(corpus_from_sentences(['NA "']), 2), format="csv")
+    write_counts(count_ngrams(corpus_from_sentences(['NA "']), 2), file, format="csv")
     assert file.getvalue().decode().splitlines() == [
         "ngram,order,count",
         '"""",1,1',
@@ -176,7 +176,7 @@ def test_other_mistakes_are_refused(tmp_path: Path) -> None:
     counts = read_counts(tmp_path / "counts")
     counts.levels.clear()
     with pytest.raises(UsageError, match="used up"):
-        write_counts(io.BytesIO(), counts)
+        write_counts(counts, io.BytesIO())
 
 
 def test_kernels_check_their_input() -> None:

@@ -61,7 +61,7 @@ def test_a_mixture_as_an_arpa_file(trained: Callable[[str], Model], tmp_path: Pa
     assert max(one.error for one in history_sums(found)) < 1e-6
     found.check()
     place = tmp_path / "mixture.arpa"
-    write_arpa(place, found)
+    write_arpa(found, place)
     read = kenlm.Model(str(place))
     for sentence in TEST[:50]:
         assert read.score(sentence) * np.log(10) == pytest.approx(
@@ -79,7 +79,7 @@ def test_limits(trained: Callable[[str], Model]) -> None:
         sizes.append(sum(approximate(mixture, Budget(max_ngrams=limit)).trie.sizes))
         assert 0.97 * limit <= sizes[-1] <= limit
     out = io.BytesIO()
-    write_arpa(out, approximate(mixture, Budget(max_size=12_000)))
+    write_arpa(approximate(mixture, Budget(max_size=12_000)), out)
     assert 9_000 < len(out.getvalue()) <= 12_000
     ngrams = mixture.parts[0]
     for limit in (n_words + 1, n_words + 20, sum(ngrams.trie.sizes) - 1):  # type: ignore[attr-defined]
@@ -93,7 +93,7 @@ def test_the_number_of_threads_does_not_matter(trained: Callable[[str], Model]) 
     for threads in (1, 3):
         with use_resources(threads=threads):
             out = io.BytesIO()
-            write_arpa(out, approximate(trained(RECIPE), Budget(max_ngrams=500)))
+            write_arpa(approximate(trained(RECIPE), Budget(max_ngrams=500)), out)
             written.append(out.getvalue())
     assert written[0] == written[1]
 

@@ -15,7 +15,7 @@ from stategram import (
     Mixture,
     NgramModel,
     UsageError,
-    load_model,
+    open_model,
     train_recipe,
 )
 from stategram.models.cache import DECAYS
@@ -120,7 +120,7 @@ def test_a_file_that_does_not_fit(tmp_path: Path, decays: list[object], probs: o
         manifest={"model": "cache", "decays": decays, "report": {}, "recipe": {}},
     )
     with pytest.raises(BadDataError, match=message):
-        load_model(tmp_path / "model")
+        open_model(tmp_path / "model")
 
 
 def test_caches_in_recipes(corpus: Corpus, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import naive.category_ngram as naive
 import naive.ngram_models as ngrams
 from hostile import flips
-from stategram import CategoryNgramModel, WordClasses, corpus_from_sentences, load_model
+from stategram import CategoryNgramModel, WordClasses, corpus_from_sentences, open_model
 from stategram.errors import BadDataError, UsageError
 from stategram.resources import use_resources
 from stategram.text import BEGIN
@@ -102,7 +102,7 @@ def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
     model = CategoryNgramModel.train(corpus, np.arange(len(corpus.vocabulary)) % 7, 4)
     model.save(tmp_path / "model")
     for verify in (True, False):
-        loaded = load_model(tmp_path / "model", CategoryNgramModel, verify=verify)
+        loaded = open_model(tmp_path / "model", CategoryNgramModel, verify=verify)
         assert loaded.log_probs(corpus).tobytes() == model.log_probs(corpus).tobytes()
         assert (loaded.parameters, loaded.training_info) == (model.parameters, model.training_info)
         assert loaded.predict("w5 w6", 3) == model.predict("w5 w6", 3)
@@ -110,7 +110,7 @@ def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
     for name in flips(tmp_path / "model"):
         names.append(name)
         with pytest.raises(BadDataError, match=f"SHA-256 of its array {name} does not match"):
-            load_model(tmp_path / "model")
+            open_model(tmp_path / "model")
     groups = {name.rpartition("/")[0] for name in names if "vocabulary" not in name}
     assert {"vocabulary", "0/vocabulary"} <= set(names)
     assert groups == {"0/trie", "words"}

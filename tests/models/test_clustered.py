@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stategram import ClusteredModel, ContextDefinition, Corpus, Mixture, NgramModel, build_tree, load_model
+from stategram import ClusteredModel, ContextDefinition, Corpus, Mixture, NgramModel, build_tree, open_model
 from stategram.clustering import ClusteringSettings, cluster_tree
 from stategram.evaluation import evaluate, history_sums
 from texts import long_text, make_corpus
@@ -42,7 +42,7 @@ def test_texts_and_distributions_agree(model: ClusteredModel, corpus: Corpus) ->
 
 def test_a_saved_clustered_model_is_the_same(model: ClusteredModel, corpus: Corpus, tmp_path: Path) -> None:
     model.save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model", ClusteredModel)
+    loaded = open_model(tmp_path / "model", ClusteredModel)
     assert np.array_equal(loaded.log_probs(corpus), model.log_probs(corpus))
     assert loaded.parameters == model.parameters
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import naive.clustered as naive
 from context_problems import classes_of, context_of, nodes_of, sentences_of, tags_of
 from hostile import HostileFile, flips
-from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, UsageError, Vocabulary, load_model
+from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, UsageError, Vocabulary, open_model
 from stategram.clustering import Clustering, cluster, number_of_clusters
 from stategram.models import ClusteredModel
 from stategram.models.state_tree import N_COUNT_BUCKETS, StateLevel, state_tree
@@ -291,7 +291,7 @@ def test_a_model_that_was_saved_is_the_same(
     found: Clustering, corpora: tuple[Corpus, Corpus], file: Path, verify: bool
 ) -> None:
     model = ClusteredModel.train(found, corpora[1])
-    loaded = load_model(file, ClusteredModel, verify=verify)
+    loaded = open_model(file, ClusteredModel, verify=verify)
     loaded.check()
     assert loaded.log_probs(corpora[1]).tobytes() == model.log_probs(corpora[1]).tobytes()
     assert loaded.distribution("w5 w6").tobytes() == model.distribution("w5 w6").tobytes()
@@ -305,7 +305,7 @@ def test_of_every_context(context: str, corpora: tuple[Corpus, Corpus], tmp_path
     for min_count in (1, 30, 10**6):
         model = ClusteredModel.train(clustering_of(corpora[0], context, min_count=min_count))
         model.save(tmp_path / "model")
-        loaded = load_model(tmp_path / "model", ClusteredModel)
+        loaded = open_model(tmp_path / "model", ClusteredModel)
         assert loaded.log_probs(corpora[1]).tobytes() == model.log_probs(corpora[1]).tobytes()
         assert abs(loaded.distribution("w5").sum() - 1) < 1e-9
 
@@ -313,8 +313,8 @@ def test_of_every_context(context: str, corpora: tuple[Corpus, Corpus], tmp_path
 def test_a_flipped_bit_is_refused(file: Path) -> None:
     for name in flips(file):
         with pytest.raises(BadDataError, match=f"SHA-256 of its array {name} does not match"):
-            load_model(file)
-    load_model(file)
+            open_model(file)
+    open_model(file)
 
 
 def rewritten(path: Path, change: Callable[[dict[str, NDArray[Any]]], object]) -> None:
@@ -329,12 +329,12 @@ def test_nodes_without_counts_are_refused(file: Path) -> None:
     with pytest.raises(
         BadDataError, match=r"model: invalid clustered model \(its arrays do not fit together\)"
     ):
-        load_model(file)
+        open_model(file)
     rewritten(file, lambda arrays: arrays.pop("level2/node_counts"))
     with pytest.raises(
         BadDataError, match=r"model: invalid clustered model \(it has no array node_counts\); write it again"
     ):
-        load_model(file)
+        open_model(file)
 
 
 def test_a_node_that_never_occurs_is_refused(file: Path) -> None:
@@ -343,7 +343,7 @@ def test_a_node_that_never_occurs_is_refused(file: Path) -> None:
 
     rewritten(file, change)
     with pytest.raises(BadDataError, match="do not fit together"):
-        load_model(file)
+        open_model(file)
 
 
 @cache
@@ -376,10 +376,10 @@ def test_damage_that_is_not_looked_for_never_crashes(
     rewritten(place, lambda arrays: arrays.update({name: array}))
     model = None
     with suppress(BadDataError):
-        model = load_model(place, ClusteredModel, verify=False)
+        model = open_model(place, ClusteredModel, verify=False)
     if model is None:
         with pytest.raises(BadDataError, match=f"{re.escape(str(place))}: invalid clustered model"):
-            load_model(place, verify=False)
+            open_model(place, verify=False)
         return
     # What cannot be told from the truth still gives probabilities.
     assert len(model.log_probs(corpus)) == corpus.n_events

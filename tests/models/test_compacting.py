@@ -20,8 +20,8 @@ from stategram import (
     NgramModel,
     UsageError,
     compact_model,
-    load_model,
     merge_ngrams,
+    open_model,
     prune_model,
 )
 from stategram.evaluation import history_sums
@@ -121,7 +121,7 @@ def test_commands_write_compact_models(tmp_path: Path, capfd: pytest.CaptureFixt
     assert run("train", tmp_path / "text", "-o", tmp_path / "a", "--compact", "-q", capfd=capfd)[0] == 0
     assert run("train", tmp_path / "text", "-o", tmp_path / "b", "-q", capfd=capfd)[0] == 0
     assert run("prune", tmp_path / "b", "-o", tmp_path / "c", "--compact", "-q", capfd=capfd)[0] == 0
-    one, other = (load_model(tmp_path / name, NgramModel) for name in "ac")
+    one, other = (open_model(tmp_path / name, NgramModel) for name in "ac")
     for name, array in one.trie.arrays().items():
         np.testing.assert_array_equal(array, getattr(other.trie, name))
     status, out, _ = run("verify", tmp_path / "a", capfd=capfd)

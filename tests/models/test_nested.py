@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hostile import HostileFile, flips
-from stategram import Budget, CategoryNgramModel, Corpus, Mixture, Model, NgramModel, approximate, load_model
+from stategram import Budget, CategoryNgramModel, Corpus, Mixture, Model, NgramModel, approximate, open_model
 from stategram.errors import BadDataError
 from stategram.storage import open_archive
 from texts import long_text, make_corpus
@@ -48,7 +48,7 @@ def file(nested: Mixture, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("verify", [True, False])
 def test_a_mixture_of_mixtures_is_the_same(nested: Mixture, corpus: Corpus, file: Path, verify: bool) -> None:
-    loaded = load_model(file, Mixture, verify=verify)
+    loaded = open_model(file, Mixture, verify=verify)
     assert isinstance(loaded, Mixture)
     for table, expected in zip(loaded.gate.tables, nested.gate.tables, strict=True):
         assert table.tobytes() == expected.tobytes()
@@ -86,7 +86,7 @@ def test_names_of_the_arrays_of_parts_have_prefixes(file: Path) -> None:
 def test_a_flipped_bit_is_refused_with_the_name(file: Path) -> None:
     for name in flips(file):
         with pytest.raises(BadDataError, match=f"model: damaged, the SHA-256 of its array {name} does"):
-            load_model(file)
+            open_model(file)
 
 
 def test_parts_that_are_inconsistent_are_refused(file: Path) -> None:
@@ -103,7 +103,7 @@ def test_parts_that_are_inconsistent_are_refused(file: Path) -> None:
     ):
         hostile.change(parts=parts)
         with pytest.raises(BadDataError, match=message):
-            load_model(file)
+            open_model(file)
     gate = hostile.manifest["gate"]
     length = {"names": ["length"], "part": 0, "edges": 3}
     for buckets, message in (
@@ -118,9 +118,9 @@ def test_parts_that_are_inconsistent_are_refused(file: Path) -> None:
     ):
         hostile.change(gate={**gate, "buckets": buckets})
         with pytest.raises(BadDataError, match=message):
-            load_model(file)
+            open_model(file)
 
 
 def test_the_class_of_a_model_can_be_asked_for(file: Path) -> None:
     with pytest.raises(BadDataError, match="a model of the class Mixture, expected NgramModel"):
-        load_model(file, NgramModel)
+        open_model(file, NgramModel)

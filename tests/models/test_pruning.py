@@ -169,6 +169,6 @@ def test_an_arpa_file_without_probabilities_for_some_words() -> None:
     # What would have no probability at all without its n-gram is never dropped.
     found = prune_model(model, Budget(prune=1e9))
     file = io.BytesIO()
-    write_arpa(file, found)
+    write_arpa(found, file)
     assert b"never never" in file.getvalue()
     assert b"<s> cat" not in file.getvalue()

@@ -18,7 +18,7 @@ from stategram import (
     UsageError,
     corpus_from_sentences,
     kenlm,
-    load_model,
+    open_model,
 )
 from stategram.models import Scores, State
 from stategram.text import BEGIN, END
@@ -117,7 +117,7 @@ def test_every_kind_has_the_same_surface(kind: str, tmp_path: Path) -> None:
     for table in model.describe().tables:
         assert all(len(row) == len(table.columns) for row in table.rows)
     model.save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model")
+    loaded = open_model(tmp_path / "model")
     assert loaded.kind == model.kind
     assert_equal(loaded.score(heldout), model.score(heldout))
     with pytest.raises(UsageError, match="no feature 'colour'"):

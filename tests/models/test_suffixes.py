@@ -48,7 +48,7 @@ def test_kenlm_reads_it_and_gives_the_same_scores(tmp_path: Path) -> None:
     model = NgramModel.train(sentences[:300], order=4, prune=1e-4)
     closed = close_suffixes(model)
     assert closed.training_info["inserted_suffixes"] > 0
-    write_arpa(tmp_path / "closed.arpa", closed)
+    write_arpa(model, tmp_path / "closed.arpa", closed=True)
     found = kenlm.Model(str(tmp_path / "closed.arpa"))
     for sentence in sentences[300:]:
         expected = model.score(sentence).log10_prob

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from hostile import HostileFile, flips
-from stategram import BadDataError, Corpus, NgramModel, UsageError, _core, corpus_from_sentences, load_model
+from stategram import BadDataError, Corpus, NgramModel, UsageError, _core, corpus_from_sentences, open_model
 from stategram.models import HISTORIES, Cache, Chain, ValueSources, WordTreeModel
 from stategram.resources import use_resources
 from texts import endless_corpus
@@ -83,7 +83,7 @@ def test_the_same_bytes_where_memory_is_scarce(tmp_path: Path, monkeypatch: pyte
 def test_a_loaded_model_is_the_same(history: str, verify: bool, tmp_path: Path) -> None:
     _, _, test = texts()
     model().save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model", WordTreeModel, verify=verify)
+    loaded = open_model(tmp_path / "model", WordTreeModel, verify=verify)
     assert arrays_of(loaded) == arrays_of(model())
     assert not loaded.evidence.counts[0][0].entries.flags.owndata
     found, expected = loaded.with_history(history), model().with_history(history)
@@ -309,9 +309,9 @@ def test_a_flipped_bit_is_refused_with_the_name(file: Path) -> None:
     for name in flips(file):
         names.append(name)
         with pytest.raises(BadDataError, match=f"model: damaged, the SHA-256 of its array {name} does"):
-            load_model(file)
+            open_model(file)
     assert {name.partition("/")[0] for name in names} == {"vocabulary", *model().to_files().arrays}
-    load_model(file)
+    open_model(file)
 
 
 Change = Callable[[HostileFile], None]
@@ -369,14 +369,14 @@ def in_manifest(name: str, value: object) -> Change:
 def test_a_file_that_does_not_fit_together(file: Path, change: Change) -> None:
     change(HostileFile(file))
     with pytest.raises(BadDataError):
-        load_model(file)
+        open_model(file)
     # What is not compared with checksums is found when it is used.
     with pytest.raises(ValueError, match=r"\w"):
         score_in_all_histories(file)
 
 
 def score_in_all_histories(file: Path) -> None:
-    opened = load_model(file, verify=False)
+    opened = open_model(file, verify=False)
     for history in HISTORIES:
         opened.with_history(history).score("c0w0 c1w1")
 

@@ -33,7 +33,7 @@ def make_models(place: Path) -> Path:
     sentences = TRAIN.replace("3", "N").splitlines()
     model = NgramModel.train(sentences, order=3)
     replace(model, training_format=TextFormat(lowercase=True, digits="N")).save(place / "model")
-    write_arpa(place / "model.arpa.gz", model)
+    write_arpa(model, place / "model.arpa.gz")
     corpus_from_sentences(sentences).save(place / "corpus")
     return place
 

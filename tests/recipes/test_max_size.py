@@ -20,7 +20,7 @@ from stategram import (
     Recipe,
     UsageError,
     WordTreePart,
-    load_model,
+    open_model,
     train_recipe,
 )
 from stategram.models import Chain, WordTreeModel, model_size
@@ -94,7 +94,7 @@ def test_word_trees_of_a_size(tmp_path: Path) -> None:
         (tmp_path / str(number)).mkdir()
         assert file_size(model, tmp_path / str(number)) <= size * fraction
         found.append((len(model.evidence.trees), len(model.evidence.chains)))
-        loaded = load_model(tmp_path / str(number) / "model", WordTreeModel)
+        loaded = open_model(tmp_path / str(number) / "model", WordTreeModel)
         assert loaded.log_probs(test).tobytes() == model.log_probs(test).tobytes()
     assert found[0] == (3, 4)
     assert found[1] < found[0]

@@ -29,7 +29,7 @@ from stategram import (
     Vocabulary,
     WordClasses,
     corpus_from_sentences,
-    load_model,
+    open_model,
     read_recipe,
     train_recipe,
 )
@@ -360,7 +360,7 @@ def test_what_is_damaged_is_trained_again(
     before = train_recipe(*texts, recipe, checkpoint=place)
     kinds = {}
     for model in place.glob("model-*"):
-        options = load_model(model).metadata
+        options = open_model(model).metadata
         kinds["clustered" if options.get("context") else str(options["order"])] = model
     for damaged, content in (("2", slice(None, -8)), ("clustered", slice(9))):
         kinds[damaged].write_bytes(kinds[damaged].read_bytes()[content])

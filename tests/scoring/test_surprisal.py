@@ -141,7 +141,7 @@ def test_frequencies_are_those_of_the_training_text() -> None:
 def test_without_counts_frequencies_are_unigram_probabilities(tmp_path: Path) -> None:
     model = model_of("ngram")
     assert isinstance(model, stategram.NgramModel)
-    write_arpa(tmp_path / "model.arpa", model)
+    write_arpa(model, tmp_path / "model.arpa")
     found = surprisal(tmp_path / "model.arpa", "w3 w4")["log10_frequency"]
     expected = model.distribution_after(model.start(sentence_start=False))
     ids = [model.vocabulary.id(word) for word in ("w3", "w4", "</s>")]

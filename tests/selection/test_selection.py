@@ -335,7 +335,7 @@ def test_models_are_opened_as_they_are(
 ) -> None:
     sea, land = models
     sea.save(tmp_path / "sea")
-    write_arpa(tmp_path / "land.gz", land)
+    write_arpa(land, tmp_path / "land.gz")
     expected = written(texts / "pool.txt", texts / "sea.txt", texts / "land.txt", keep="20%")
     for pair in ((sea, land), (tmp_path / "sea", tmp_path / "land.gz"), (sea, texts / "land.txt")):
         assert written(texts / "pool.txt", *pair, keep="20%") == expected

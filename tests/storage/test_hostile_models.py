@@ -14,12 +14,13 @@ import pytest
 
 from hostile import DEEP, VALUES, HostileFile, arrays_like, changed, places
 from model_kinds import corpora, model_of
-from stategram import BadDataError, ClusteredModel, Corpus, StategramError, load_model
+from stategram import BadDataError, ClusteredModel, Corpus, StategramError
 from stategram.cli.info import _text
 from stategram.clustering import Checkpoint, cluster
 from stategram.evaluation import evaluate
 from stategram.explore.pages import model_html
 from stategram.formats import model_info, write_model_classes, write_states
+from stategram.models import load_model
 from stategram.storage import open_archive
 
 KINDS = ("ngram", "unigram", "category", "clustered", "wide", "nested", "cached", "word-tree")
@@ -35,8 +36,8 @@ def use_model(path: Path) -> None:
     model.predict("w3 w4", 3)
     model_html(model, "model", manifest=open_archive(path, kind="model", verify=False).manifest)
     if isinstance(model, ClusteredModel):
-        write_states(path.parent / "states.tsv", model)
-        write_model_classes(path.parent / "classes.tsv", model)
+        write_states(model, path.parent / "states.tsv")
+        write_model_classes(model, path.parent / "classes.tsv")
     model.check()
 
 

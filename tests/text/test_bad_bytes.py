@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from stategram import NgramModel, load_model, read_classes, read_corpus
+from stategram import NgramModel, open_model, read_classes, read_corpus
 from stategram.errors import BadDataError
 from stategram.text import TextFormat, Vocabulary, conversion_advice
 
@@ -89,7 +89,7 @@ def test_a_text_for_a_model_is_read_as_its_training_text(
     given = ("--encoding-errors", "replace", "--lowercase", "--digits", "N", "--document-mark", "^=")
     assert run("train", text, "-o", model, *given, capfd=capfd)[0] == 0
     expected = TextFormat(lowercase=True, digits="N", encoding_errors="replace", document_mark="^=")
-    assert load_model(model).text_format == expected
+    assert open_model(model).text_format == expected
     status, out, err = run("eval", model, text, "--json", capfd=capfd)
     assert (status, json.loads(out)["unknown"]) == (0, 0)
     for note in ("words in lower case", "N for numbers", "U+FFFD for bytes that are not UTF-8"):

@@ -15,7 +15,7 @@ from command_line import run
 from stategram import (
     NgramModel,
     corpus_from_sentences,
-    load_model,
+    open_model,
     read_corpus,
     rescore,
     tokenize,
@@ -219,7 +219,7 @@ def test_the_model_remembers(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     raw.write_text(RAW * 5, encoding="utf-8")
     status, _, err = run("train", raw, "-o", model, "--tokenize", "prose", "--lowercase", capfd=capfd)
     assert (status, "120 words in 15 sentences" in err) == (0, True)
-    assert load_model(model).text_format == TextFormat(tokenize="prose", lowercase=True)
+    assert open_model(model).text_format == TextFormat(tokenize="prose", lowercase=True)
     _, out, err = run("eval", model, raw, "--json", capfd=capfd)
     assert "raw text is tokenized, as in training" in err
     assert [json.loads(out)[key] for key in ("events", "unknown", "sentences")] == [135, 0, 15]
@@ -241,14 +241,14 @@ def test_a_model_of_other_rules(tmp_path: Path, capfd: pytest.CaptureFixture[str
     raw = tmp_path / "raw"
     raw.write_text(RAW * 5, encoding="utf-8")
     run("train", raw, "-o", tmp_path / "model", "--tokenize", "words", capfd=capfd)
-    model = load_model(tmp_path / "model")
+    model = open_model(tmp_path / "model")
     older = TextFormat(tokenize="words", tokenizer="rules 1 with regex 1")
     replace(model, training_format=older).save(tmp_path / "older")
     _, _, err = run("eval", tmp_path / "older", raw, capfd=capfd)
     assert "note: tokenized by rules 1 with regex 1 in training, by rules 1 with regex 2" in err
     both = (tmp_path / "model", tmp_path / "older")
     run("mix", *both, "--weights", "0.5,0.5", "-o", tmp_path / "mixed", capfd=capfd)
-    assert load_model(tmp_path / "mixed").text_format == TextFormat(tokenize="words")
+    assert open_model(tmp_path / "mixed").text_format == TextFormat(tokenize="words")
 
 
 @pytest.mark.parametrize("command", [["counts", "--order", "1"], ["classes", "-k", "3"]])

@@ -15,7 +15,7 @@ from stategram import (
     NgramModel,
     corpus_from_sentences,
     count_ngrams,
-    load_model,
+    open_model,
     read_arpa,
     read_classes,
     read_counts,
@@ -42,18 +42,18 @@ def model() -> NgramModel:
 
 
 def by_arpa(model: NgramModel, place: Path) -> list[str]:
-    write_arpa(place / "model.arpa", model)
+    write_arpa(model, place / "model.arpa")
     return [*read_arpa(place / "model.arpa").vocabulary.words]
 
 
 def by_file(model: NgramModel, place: Path) -> list[str]:
     model.save(place / "model")
-    return [*load_model(place / "model").vocabulary.words]
+    return [*open_model(place / "model").vocabulary.words]
 
 
 def by_counts(model: NgramModel, place: Path) -> list[str]:
     write_counts(
-        place / "counts", count_ngrams(corpus_from_sentences(SENTENCES, TextFormat(split="ascii")), 2)
+        count_ngrams(corpus_from_sentences(SENTENCES, TextFormat(split="ascii")), 2), place / "counts"
     )
     return [*read_counts(place / "counts").vocabulary.words]
 
@@ -61,7 +61,7 @@ def by_counts(model: NgramModel, place: Path) -> list[str]:
 def by_class_file(format: str) -> Callable[[NgramModel, Path], list[str]]:
     def read(model: NgramModel, place: Path) -> list[str]:
         labels, paths = [i % 2 for i in range(len(WORDS))], ["0", "1"] if format == "brown" else None
-        write_classes(place / "classes", WORDS, labels, [1] * len(WORDS), format=format, bit_paths=paths)
+        write_classes(WORDS, labels, [1] * len(WORDS), place / "classes", format=format, bit_paths=paths)
         return [*read_classes(place / "classes", format=format)]
 
     return read
@@ -101,7 +101,7 @@ def test_words_come_back_as_they_were(
 
 
 def test_kenlm_and_its_door_read_them_alike(model: NgramModel, tmp_path: Path) -> None:
-    write_arpa(tmp_path / "model.arpa", model)
+    write_arpa(model, tmp_path / "model.arpa")
     theirs, ours = kenlm.Model(str(tmp_path / "model.arpa")), our_kenlm.Model(str(tmp_path / "model.arpa"))
     for words in SENTENCES:
         line = " ".join(words)
@@ -142,7 +142,7 @@ def test_what_splits_them_says_so(
     assert caplog.records[0].levelno == logging.WARNING
 
 
-def test_filter_reads_its_words_as_the_model_does(
+def test_prune_reads_its_words_as_the_model_does(
     model: NgramModel, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     model.save(tmp_path / "model")
@@ -156,4 +156,4 @@ def test_filter_reads_its_words_as_the_model_does(
         tmp_path / "small",
         capfd=capfd,
     )
-    assert set(load_model(tmp_path / "small").vocabulary.words[3:]) == {"k", "\xa0", "5\xa0%"}
+    assert set(open_model(tmp_path / "small").vocabulary.words[3:]) == {"k", "\xa0", "5\xa0%"}

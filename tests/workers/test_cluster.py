@@ -649,7 +649,7 @@ def test_a_changed_arpa_file_is_another_model(tmp_path: Path) -> None:
     arpa = tmp_path / "model.arpa"
     sources, sizes, words = [], set(), []
     for text in ("a b a", "b a b"):
-        stategram.write_arpa(arpa, stategram.NgramModel.train([text], 1))
+        stategram.write_arpa(stategram.NgramModel.train([text], 1), arpa)
         os.utime(arpa, (0, 0))
         sizes.add(arpa.stat().st_size)
         sources.append(ModelSource.of(str(arpa), verify=True, history="sentence"))

@@ -212,19 +212,19 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
     labels, bit_paths = _cut(estimator, options, console)
     if options.output in options.outputs:
         write_classes(
-            options.output,
             estimator.words_,
             labels,
             estimator.counts_,
+            options.output,
             format=options.format,
             bit_paths=bit_paths,
         )
     if options.states_output:
         write_classes(
-            options.states_output,
             estimator.contexts_,
             estimator.states_,
             estimator.context_counts_,
+            options.states_output,
             format=choose_format(options.states_output, None, "tsv"),
         )
     if options.evaluate:

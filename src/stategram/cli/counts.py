@@ -81,4 +81,4 @@ def counts(
             found = count_ngrams(corpus, order or 3, progress=progress)
     console.info(f"      n-grams by length: {' + '.join(f'{size:,}' for size in found.sizes)}")
     with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
-        write_counts(output, found, format=format, progress=progress)
+        write_counts(found, output, format=format, progress=progress)

@@ -228,7 +228,7 @@ def export(
             ngram = _as_ngrams(model, budget, order, training, subprogress(progress, 0.0, 0.9))
             if closed:
                 ngram = close_suffixes(ngram)
-            write_arpa(place, ngram, progress=subprogress(progress, 0.9, 1.0))
+            write_arpa(ngram, place, progress=subprogress(progress, 0.9, 1.0))
         note_order(ngram, console)
         inserted = f", {ngram.training_info['inserted_suffixes']:,} of them inserted" if closed else ""
         console.info(f"      {plural(sum(ngram.trie.sizes), 'n-gram')}{inserted}")
@@ -236,23 +236,23 @@ def export(
         category_ngram = source.part_with(CategoryNgramModel, "a category n-gram")
         note_order(category_ngram.ngram, console)
         with console.step(writing) as progress:
-            write_class_lm(place, category_ngram, progress=progress)
+            write_class_lm(category_ngram, place, progress=progress)
         console.info(f"      {category_ngram!r}")
     elif fst:
         ngram = _ngram_model(source, "as an acceptor")
         with console.step(writing) as progress:
-            n_states = write_fst(place, ngram, backoff_symbol=backoff_symbol, progress=progress)
+            n_states = write_fst(ngram, place, backoff_symbol=backoff_symbol, progress=progress)
         console.info(f"      {plural(n_states, 'state')}")
     elif states:
         clustered = source.part_with(ClusteredModel, "states")
         with console.step(writing):
-            n_states, contexts = write_states(place, clustered)
+            n_states, contexts = write_states(clustered, place)
         console.info(f"      {plural(n_states, 'state')} of {plural(contexts, 'context')}: {clustered!r}")
     else:
         with_classes = {i: one for i, one in source.parts.items() if one.word_categories is not None}
         chosen = source.chosen(with_classes, "word classes")
         with console.step(writing):
-            n_classes, words = write_model_classes(place, chosen, format=class_format)
+            n_classes, words = write_model_classes(chosen, place, format=class_format)
         found = f"{plural(n_classes, 'class', 'classes')} of {plural(words, 'word')}"
         console.info(f"      {found}: {chosen!r}")
 

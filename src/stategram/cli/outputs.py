@@ -86,7 +86,7 @@ def write_output(
     with console.step(f"writing {output}") as progress:
         if arpa:
             ngram = ngram_model(model, output)
-            write_arpa(output, ngram, progress=progress)
+            write_arpa(ngram, output, progress=progress)
         else:
             files = input_files(inputs, subprogress(progress, 0.0, 0.5))
             model.save(output, manifest={"inputs": list(map(asdict, files))}, overwrite=force)
@@ -124,5 +124,5 @@ def bytes_of_command(inputs: Sequence[str]) -> int:
 def _arpa_size(model: Model, name: str) -> int:
     with tempfile.TemporaryDirectory(dir=Resources.current().tmp) as place:
         file = Path(place, name if name != "-" else "arpa")
-        write_arpa(file, ngram_model(model, name))
+        write_arpa(ngram_model(model, name), file)
         return file.stat().st_size

@@ -134,9 +134,9 @@ def rescore(
     if tune:
         console.info("      note: the weights were tuned on these references; measure errors on others")
     if output is not None:
-        write_best(output, found)
+        write_best(found, output)
     if nbest_out is not None:
-        write_nbest(nbest_out, found)
+        write_nbest(found, nbest_out)
     if references is not None:
         shown = json_text(_as_json(found, tune)) if as_json else _as_table(found)
         # stdout is for one thing.

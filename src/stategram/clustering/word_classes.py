@@ -20,7 +20,7 @@ from stategram.clustering.schedule import Schedule, Sweep, annealing_sweeps, sho
 from stategram.clustering.settings import EFFORTS
 from stategram.clustering.tree_clustering import ResumePoint, TreeClustering
 from stategram.counts import BigramCounts, ShardedText, cluster_bigrams, count_bigrams
-from stategram.errors import UsageError, WrongTypeError, not_fitted
+from stategram.errors import UsageError
 from stategram.progress import Progress, Stop
 from stategram.text import (
     BEGIN,
@@ -155,7 +155,7 @@ class WordClasses:
     def __getattr__(self, name: str) -> Any:
         # A property that is made of such an attribute is missing too.
         if (name.endswith("_") and not name.startswith("_")) or name in vars(WordClasses):
-            raise not_fitted("these WordClasses have no classes yet; call fit first")
+            raise AttributeError("these WordClasses have no classes yet; call fit first")
         raise AttributeError(f"WordClasses has no attribute {name!r}")
 
     def fit(
@@ -251,7 +251,7 @@ class WordClasses:
     def predict(self, words: Iterable[str]) -> NDArray[np.int64]:
         """Return the class of each word; for a word without one that of ``<unk>``, or else -1."""
         if isinstance(words, str):
-            raise WrongTypeError(f"predict takes words, not a string; give a list: [{words[:20]!r}]")
+            raise TypeError(f"predict takes words, not a string; give a list: [{words[:20]!r}]")
         words = list(words)
         check_words([word for word in words if word not in self._label_of], "ascii")
         unknown = self._label_of.get("<unk>", -1)

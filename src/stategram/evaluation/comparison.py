@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.errors import BadDataError, UsageError, WrongTypeError
+from stategram.errors import BadDataError, UsageError
 from stategram.evaluation.uncertainty import Difference, Interval, Resampling, Units
 from stategram.models import Model, Scores, UnknownWords, require_model
 from stategram.text import Corpus, Sentences, as_corpus, spelled_corpus
@@ -80,7 +80,7 @@ def compare(
 
     """
     if isinstance(models, str | Model):
-        raise WrongTypeError(f"found {models!r:.40}; expected several models: compare([a, b], text)")
+        raise TypeError(f"found {models!r:.40}; expected several models: compare([a, b], text)")
     named = models if isinstance(models, Mapping) else {f"{i}": one for i, one in enumerate(models, 1)}
     text = text if isinstance(text, Corpus) else list(text)
     scores, log_probs = {}, {}

@@ -34,7 +34,7 @@ from pathlib import Path
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
 from stategram.counts import trie_numbers
 from stategram.errors import BadDataError, UsageError
-from stategram.models import NgramModel, PlainTrie, damage_error, place_and_model
+from stategram.models import NgramModel, PlainTrie, close_suffixes, damage_error, require_model
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.storage import Place, atomic_open, uncompressed_name
@@ -114,10 +114,7 @@ def _number_words(reader: ArpaReader) -> Vocabulary:
 
 
 def write_arpa(
-    place: Place | NgramModel,
-    model: NgramModel | Place,
-    *,
-    progress: Progress | None = None,
+    model: NgramModel, place: Place, *, closed: bool = False, progress: Progress | None = None
 ) -> None:
     r"""Write a back-off n-gram model as an ARPA file, numbers with seven significant digits, -inf as -99.
 
@@ -125,11 +122,15 @@ def write_arpa(
 
     Parameters
     ----------
+    model
+        The model.
     place
         A path, ``-`` for standard output, or a binary stream. A file is written beside its place and then
         renamed, so that it is never half there; one named ``.gz``, ``.xz``, ``.bz2`` or ``.zst`` is packed.
-    model
-        The model; it may also be the first argument, and the place the second.
+    closed
+        Whether every suffix of an n-gram has to be among the n-grams, as some readers take for granted.
+        Pruning leaves n-grams such as ``in the house`` without ``the house``. A suffix that is missing is
+        written with the probability that backing off gives it: no probability changes.
     progress
         Called with the fraction done and a few words.
 
@@ -138,7 +139,7 @@ def write_arpa(
     >>> import io
     >>> text = b"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\tcat\n-2\t<unk>\n\n\\end\\\n"
     >>> file = io.BytesIO()
-    >>> write_arpa(file, read_arpa(io.BytesIO(text)))
+    >>> write_arpa(read_arpa(io.BytesIO(text)), file)
     >>> print(file.getvalue().decode().replace("\t", " "), end="")
     \data\
     ngram 1=4
@@ -152,7 +153,9 @@ def write_arpa(
     \end\
 
     """
-    target, model = place_and_model(place, model, NgramModel)
+    require_model(model, NgramModel)
+    if closed:
+        model = close_suffixes(model)
     vocabulary, trie = model.vocabulary, model.trie.plain()
     if len(vocabulary) != len(trie.numbers):
         raise UsageError(
@@ -163,7 +166,7 @@ def write_arpa(
         trie.check()
         threads = Resources.current().threads
         writer = ArpaWriter(vocabulary.letters, vocabulary.offsets, trie.kernel, threads)
-        with atomic_open(target) as file:
+        with atomic_open(place) as file:
             counts = "".join(f"ngram {level}={count}\n" for level, count in enumerate(trie.sizes, 1))
             file.write(f"\\data\\\n{counts}".encode())
             for level, count in enumerate(trie.sizes, 1):

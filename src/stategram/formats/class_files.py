@@ -65,10 +65,10 @@ _FIRST_CLASS_OF_MKCLS = 2
 
 
 def write_classes(
-    place: Place,
     words: Sequence[str],
     labels: ArrayLike,
     counts: ArrayLike,
+    place: Place,
     *,
     format: str = "tsv",
     bit_paths: Sequence[str] | None = None,
@@ -92,7 +92,7 @@ def write_classes(
     --------
     >>> import io
     >>> file = io.BytesIO()
-    >>> write_classes(file, ["cat", "the", "dog"], [1, 0, 1], [1, 9, 3], format="srilm")
+    >>> write_classes(["cat", "the", "dog"], [1, 0, 1], [1, 9, 3], file, format="srilm")
     >>> print(file.getvalue().decode(), end="")
     CLASS-00000 1.0 the
     CLASS-00001 0.75 dog

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from stategram.formats.arpa import write_arpa
-from stategram.models import CategoryNgramModel, place_and_model
+from stategram.models import CategoryNgramModel, require_model
 from stategram.progress import Progress
 from stategram.storage import atomic_open
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary
@@ -25,8 +25,8 @@ def class_lm_files(prefix: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def write_class_lm(
-    prefix: str | os.PathLike[str] | CategoryNgramModel,
-    model: CategoryNgramModel | str | os.PathLike[str],
+    model: CategoryNgramModel,
+    prefix: str | os.PathLike[str],
     *,
     progress: Progress | None = None,
 ) -> None:
@@ -34,10 +34,10 @@ def write_class_lm(
 
     Parameters
     ----------
+    model
+        The model.
     prefix
         How the names of both files begin.
-    model
-        The model; it may also be the first argument, and the prefix the second.
     progress
         Called with the fraction done and a few words.
 
@@ -48,18 +48,18 @@ def write_class_lm(
     >>> classes = {"the": 0, "a": 0, "cat": 1, "dog": 1}
     >>> model = CategoryNgramModel.train(["the cat", "the dog", "a cat"], classes, order=2)
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     write_class_lm(f"{place}/model", model)
+    ...     write_class_lm(model, f"{place}/model")
     ...     print(pathlib.Path(place, "model.classes").read_text().split()[:3:2])
     ['CLASS-00001', 'cat']
 
     """
-    target, model = place_and_model(prefix, model, CategoryNgramModel)
-    arpa_name, classes_name = class_lm_files(target)
+    require_model(model, CategoryNgramModel)
+    arpa_name, classes_name = class_lm_files(prefix)
     names = _class_names(model)
     vocabulary = Vocabulary.from_encoded([name.encode() for name in names])
     with atomic_open(classes_name) as file:
         file.write(_class_lines(model, names).encode())
-        write_arpa(arpa_name, replace(model.ngram, vocabulary=vocabulary), progress=progress)
+        write_arpa(replace(model.ngram, vocabulary=vocabulary), arpa_name, progress=progress)
 
 
 def _class_names(model: CategoryNgramModel) -> list[str]:

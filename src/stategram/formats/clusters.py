@@ -16,7 +16,7 @@ from stategram.text import BEGIN, END, UNKNOWN, Vocabulary
 MODEL_CLASS_FORMATS = tuple(format for format in CLASS_FORMATS if format != "brown")
 
 
-def write_model_classes(place: Place, model: Model, *, format: str = "tsv") -> tuple[int, int]:
+def write_model_classes(model: Model, place: Place, *, format: str = "tsv") -> tuple[int, int]:
     """Write the categories of the words of a model as a class file; return the numbers of classes and words.
 
     Classes are numbered by their counts, the most frequent first. ``<unk>`` is among them if it has a count.
@@ -31,7 +31,7 @@ def write_model_classes(place: Place, model: Model, *, format: str = "tsv") -> t
     ids = np.flatnonzero(shown)
     words = vocabulary.words
     numbers = _by_count(labels[ids].astype(np.int64), counts[ids])
-    write_classes(place, [words[id] for id in ids.tolist()], numbers, counts[ids], format=format)
+    write_classes([words[id] for id in ids.tolist()], numbers, counts[ids], place, format=format)
     return int(numbers.max(initial=-1)) + 1, len(ids)
 
 
@@ -44,7 +44,7 @@ def _by_count(labels: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[n
     return rank[inverse]
 
 
-def write_states(place: Place, model: ClusteredModel) -> tuple[int, int]:
+def write_states(model: ClusteredModel, place: Place) -> tuple[int, int]:
     """Write the contexts of each state as a table; return the numbers of states and contexts.
 
     The most frequent states and contexts come first. Contexts that were too rare to move on their own are not

@@ -128,17 +128,17 @@ def read_counts(
 
 
 def write_counts(
-    place: Place, counts: NgramCounts, *, format: str = "srilm", progress: Progress | None = None
+    counts: NgramCounts, place: Place, *, format: str = "srilm", progress: Progress | None = None
 ) -> None:
     r"""Write the counts of n-grams of all lengths.
 
     Parameters
     ----------
+    counts
+        The counts, which no model was made of yet.
     place
         A path, ``-`` for standard output, or a binary stream; one named ``.gz``, ``.xz``, ``.bz2`` or
         ``.zst`` is packed.
-    counts
-        The counts, which no model was made of yet.
     format
         ``srilm``, or a table: ``tsv``, ``csv``, ``jsonl``, ``parquet``; see the module.
     progress
@@ -149,7 +149,7 @@ def write_counts(
     >>> import io
     >>> from stategram import corpus_from_sentences, count_ngrams
     >>> file = io.BytesIO()
-    >>> write_counts(file, count_ngrams(corpus_from_sentences(["a b", "a"]), 2))
+    >>> write_counts(count_ngrams(corpus_from_sentences(["a b", "a"]), 2), file)
     >>> file.getvalue().decode().split("\n")[:4]
     ['</s>\t2', '<s>\t2', '<s> a\t2', 'a\t2']
 

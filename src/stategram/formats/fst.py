@@ -20,7 +20,7 @@ import os
 
 from stategram._core import DamagedModel, FstWriter
 from stategram.errors import UsageError
-from stategram.models import NgramModel, damage_error, place_and_model
+from stategram.models import NgramModel, damage_error, require_model
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.storage import atomic_open
@@ -35,8 +35,8 @@ def fst_files(prefix: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def write_fst(
-    prefix: str | os.PathLike[str] | NgramModel,
-    model: NgramModel | str | os.PathLike[str],
+    model: NgramModel,
+    prefix: str | os.PathLike[str],
     *,
     backoff_symbol: str = EPSILON,
     progress: Progress | None = None,
@@ -45,10 +45,10 @@ def write_fst(
 
     Parameters
     ----------
+    model
+        The model.
     prefix
         How the names of both files begin.
-    model
-        The model; it may also be the first argument, and the prefix the second.
     backoff_symbol
         The input of back-off arcs: ``<eps>``, or a symbol that is no word of the model, such as ``#0``.
     progress
@@ -60,12 +60,12 @@ def write_fst(
     >>> from stategram import NgramModel
     >>> model = NgramModel.train(["a"], order=1)
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     n_states = write_fst(f"{place}/model", model)
+    ...     n_states = write_fst(model, f"{place}/model")
     ...     pathlib.Path(place, "model.syms").read_text().split()[-2:]
     ['a', '4']
 
     """
-    target, model = place_and_model(prefix, model, NgramModel)
+    require_model(model, NgramModel)
     words = model.vocabulary.words
     for symbol in {EPSILON, backoff_symbol}:
         if symbol in model.vocabulary:
@@ -81,7 +81,7 @@ def write_fst(
         trie.check()
         backoff_label = 0 if backoff_symbol == EPSILON else len(symbols) - 1
         writer = FstWriter(trie.kernel, backoff_label, Resources.current().threads)
-        arcs_name, symbols_name = fst_files(target)
+        arcs_name, symbols_name = fst_files(prefix)
         with atomic_open(symbols_name) as symbols_file, atomic_open(arcs_name) as file:
             symbols_file.write("".join(f"{word}\t{label}\n" for label, word in enumerate(symbols)).encode())
             for begin in range(0, writer.n_states, _STATES_A_BLOCK):

@@ -89,12 +89,12 @@ def read_references(place: Place) -> dict[str, str]:
     return found
 
 
-def write_best(place: Place, rescored: Rescored) -> None:
+def write_best(rescored: Rescored, place: Place) -> None:
     """Write the best hypothesis of each utterance: its name and its words."""
     _write(place, [f"{name} {text}" for name, text in rescored.best.items()])
 
 
-def write_nbest(place: Place, rescored: Rescored) -> None:
+def write_nbest(rescored: Rescored, place: Place) -> None:
     """Write all hypotheses with their total, the best of each utterance first, named as they were read."""
     nbest = rescored.nbest
     order, ranks = (

@@ -1,7 +1,7 @@
 """Models of p(w | history), all with the same methods."""
 
 from stategram.models.approximation.approximate import approximate
-from stategram.models.arguments import place_and_model, require_model
+from stategram.models.arguments import require_model
 from stategram.models.budget import NO_LIMIT, Budget
 from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
@@ -93,7 +93,6 @@ __all__ = [
     "merge_ngrams",
     "model_of",
     "model_size",
-    "place_and_model",
     "prune_model",
     "require_model",
     "size_within",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.display import Description
-from stategram.errors import UsageError, WrongTypeError
+from stategram.errors import UsageError
 from stategram.models.alignment import align
 from stategram.models.approximation.targets import MixtureTargets, Targets
 from stategram.models.arguments import require_model
@@ -136,7 +136,7 @@ class Mixture(Model):
 
         """
         if isinstance(models, Model | str):
-            raise WrongTypeError(f"found {models!r:.60}; expected a list of models")
+            raise TypeError(f"found {models!r:.60}; expected a list of models")
         parts = tuple(models)
         for model in parts:
             require_model(model)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.display import Description
-from stategram.errors import UnknownWordsWarning, UsageError, WrongTypeError, warn_caller
+from stategram.errors import UnknownWordsWarning, UsageError, warn_caller
 from stategram.models.approximation.targets import AnyTargets, Targets
 from stategram.models.distributions import Distributions, entropies_of
 from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
@@ -424,7 +424,7 @@ class Model(ABC):
         manifest: Mapping[str, Any] | None = None,
         overwrite: bool = True,
     ) -> None:
-        """Write the model to a file, which appears atomically; `load_model` opens it.
+        """Write the model to a file, which appears atomically; `open_model` opens it.
 
         Parameters
         ----------
@@ -487,7 +487,7 @@ def split_words(history: Words, vocabulary: Vocabulary) -> list[str]:
         return split_line(history, vocabulary.split)
     words = words_of(history)
     if words is None:
-        raise WrongTypeError(
+        raise TypeError(
             f"found {history!r:.40}; expected words: a string, or a list of strings or of integers"
         )
     check_words(words, vocabulary.split)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from stategram.text import TextFormat, Vocabulary
 if TYPE_CHECKING:
     from stategram.models.model import Model
 
-_M = TypeVar("_M")
 _VOCABULARY = "vocabulary"
 
 MODEL_KINDS: dict[str, type[Model]] = {}
@@ -112,55 +111,11 @@ def _contents(model: Model, manifest: Mapping[str, Any]) -> _Contents:
     return {"arrays": arrays, "texts": texts, "manifest": {**manifest, **entries}}
 
 
-@overload
 def load_model(
     path: str | os.PathLike[str], *, verify: bool = True, progress: Progress | None = None
-) -> Model: ...
-@overload
-def load_model(
-    path: str | os.PathLike[str],
-    kind: type[_M],
-    *,
-    verify: bool = True,
-    progress: Progress | None = None,
-) -> _M: ...
-def load_model(
-    path: str | os.PathLike[str],
-    kind: type[_M] | None = None,
-    *,
-    verify: bool = True,
-    progress: Progress | None = None,
-) -> _M | Model:
-    """Open a model that `save` wrote. Its arrays stay on the disk until they are used.
-
-    Parameters
-    ----------
-    path
-        The model file.
-    kind
-        The class that the model has to be of, such as `NgramModel`; any by default.
-    verify
-        Read every array and compare its SHA-256 with the manifest. Without it a model of any size is open at
-        once; damage in it may give wrong numbers or an error later.
-    progress
-        Called with the fraction of the bytes that are compared, and a message.
-
-    Examples
-    --------
-    >>> from stategram import load_model
-    >>> load_model("nothing here")
-    Traceback (most recent call last):
-    ...
-    stategram.errors.BadDataError: nothing here: no such file; expected a model of stategram
-
-    """
-    model = model_of(open_archive(path, kind="model", verify=verify, progress=progress))
-    if kind is not None and not isinstance(model, kind):
-        raise BadDataError(
-            f"{path}: a model of the class {type(model).__name__}, expected {kind.__name__}; "
-            "give another file"
-        )
-    return model
+) -> Model:
+    """Open a model file, and no other; see `stategram.open_model`."""
+    return model_of(open_archive(path, kind="model", verify=verify, progress=progress))
 
 
 def model_of(archive: Archive, of_parent: Vocabulary | None = None) -> Model:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram._core import TextEncoder
-from stategram.errors import BadDataError, UsageError, WrongTypeError
+from stategram.errors import BadDataError, UsageError
 from stategram.resources import Resources
 from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.files import BLOCK_SIZE, conversion_advice, display_name, read_blocks
@@ -99,9 +99,9 @@ def read_lines(
 def lines_of_sentences(sentences: Sentences, text_format: TextFormat) -> Iterator[Lines]:
     """Yield sentences in memory as lines, those that are strings tokenized; refuse what is no sentence."""
     if isinstance(sentences, str | bytes):
-        raise WrongTypeError("expected a list of sentences, got a string; for a file use read_corpus(path)")
+        raise TypeError("expected a list of sentences, got a string; for a file use read_corpus(path)")
     if not isinstance(sentences, Iterable):
-        raise WrongTypeError(f"expected a list of sentences, got {type(sentences).__name__}")
+        raise TypeError(f"expected a list of sentences, got {type(sentences).__name__}")
     tokenizer = None if text_format.tokenize is None else Tokenizer(text_format.tokenize)
     lines = (
         _line(number, sentence, text_format.split, tokenizer) for number, sentence in enumerate(sentences, 1)
@@ -129,7 +129,7 @@ def _line(
         return tokenizer.lines(line)
     words = words_of(sentence)
     if words is None:
-        raise WrongTypeError(
+        raise TypeError(
             f"sentence {number}: found {sentence!r:.40}; expected a string, or a list of words or of integers"
         )
     check_words(words, split, f"sentence {number}: ")
