@@ -20,7 +20,7 @@ from stategram import (
     write_arpa,
 )
 from stategram.models import model_size
-from stategram.text import TextFormat
+from stategram.text import TextFormat, corpus_from_sentences
 from story import sentences
 
 NEWS = "the cow sat on the cat\na cow ran\nthe cat ran\n" * 4
@@ -229,6 +229,18 @@ def test_a_mixture_splits_text_as_its_first_model_does(
     status, _, err = run(*given, capfd=capfd)
     assert (status, "normalized in another way" in err) == (0, False)
     assert open_model(place / "out").text_format.split == "ascii"
+
+
+def test_a_mixture_splits_no_word_of_models_of_unknown_texts(
+    place: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name, words in (("plain", ["a", "b"]), ("wide", ["a", "5\xa0%"])):
+        NgramModel.train(corpus_from_sentences([words], TextFormat(split="ascii")), 1).save(place / name)
+    given = ("mix", place / "plain", place / "wide", "--weights", "0.5,0.5", "-o", place / "out", "--force")
+    assert run(*given, capfd=capfd)[0] == 0
+    assert open_model(place / "out").text_format == TextFormat(split="ascii")
+    assert run(*given, "--split", "unicode", "--lowercase", capfd=capfd)[0] == 0
+    assert open_model(place / "out").text_format == TextFormat(lowercase=True)
 
 
 def test_what_verify_says_of_a_filtered_arpa_file(place: Path, capfd: pytest.CaptureFixture[str]) -> None:

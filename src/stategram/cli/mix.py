@@ -146,7 +146,9 @@ def _text_format(
         first, found = known[0]
         if (other.normalization, other.tokenizer) != (found.normalization, found.tokenizer):
             console.info(f"      note: words of {name} were normalized in another way than those of {first}")
-    return (known[0][1] if known else TextFormat()).override(reading.format)
+    formats = (model.text_format for model in models)
+    of_words = next((one for one in formats if one.split == "ascii"), TextFormat())
+    return (known[0][1] if known else of_words).override(reading.format)
 
 
 def _note_lacking(mixture: Mixture, names: Sequence[str], console: Console) -> None:
