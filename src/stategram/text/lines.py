@@ -200,17 +200,23 @@ class LineEncoder:
         return cls(text_format if is_plain else text_format.override(plain), words)
 
     def _start(self) -> None:
-        self._encoder = TextEncoder(
-            self._format.lowercase,
-            self._format.encoding_errors == "replace",
-            Resources.current().threads,
-            self._format.split == "ascii",
-        )
+        self._opened: TextEncoder | None = None
         self._replaced_before = 0
         self.n_bytes = 0
         """How many bytes of text were fed."""
         self.wide_space: str | None = None
         """Where the first white space outside ASCII is."""
+
+    @property
+    def _encoder(self) -> TextEncoder:
+        if self._opened is None:
+            self._opened = TextEncoder(
+                self._format.lowercase,
+                self._format.encoding_errors == "replace",
+                Resources.current().threads,
+                self._format.split == "ascii",
+            )
+        return self._opened
 
     def feed(self, lines: Lines) -> None:
         """Encode the next lines; refuse bad bytes."""
@@ -222,10 +228,11 @@ class LineEncoder:
         # A U+FEFF elsewhere is no byte order mark.
         if not is_start and data.startswith(_BYTE_ORDER_MARK):
             data = _BYTE_ORDER_MARK + data
-        if self._encoder.feed(data) or self._encoder.end_file():
+        encoder = self._encoder
+        if encoder.feed(data) or encoder.end_file():
             _check_bytes(lines, replace_errors=False)  # as they are in the file
         self.n_bytes += len(lines.data)
-        if self.wide_space is None and self._encoder.wide_spaces:
+        if self.wide_space is None and encoder.wide_spaces:
             text = lines.data.decode(errors="replace")
             found = _WIDE_SPACE.search(text)
             assert found is not None
