@@ -26,7 +26,7 @@ from stategram import (
 )
 from stategram.evaluation import history_sums
 from stategram.models import NgramTrie, PlainTrie, compacted_size, model_size
-from stategram.models.compacting import _nearest, _table
+from stategram.models.ngrams.compacting import _nearest, _table
 from story import sentences
 
 STORY = sentences(1500, seed=3)

@@ -14,9 +14,9 @@ import naive.ngram_models as naive
 from naive.entropy_pruning import entropy_prune
 from stategram import _core
 from stategram.counts import count_ngrams
-from stategram.models.pruning import prune
-from stategram.models.smoothing import SMOOTHINGS, Estimates, estimate
-from stategram.models.trie import NgramTrie, assemble
+from stategram.models.ngrams.estimate import SMOOTHINGS, Estimates, estimate
+from stategram.models.ngrams.packed import NgramTrie, assemble
+from stategram.models.ngrams.worth import prune
 from stategram.resources import use_resources
 from texts import Text, long_text, make_corpus, texts
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import count_ngrams
 from stategram.models import HISTORIES, SMOOTHINGS, CacheModel, Model, NgramModel
-from stategram.models.smoothing import default_min_counts, estimate
+from stategram.models.ngrams.estimate import default_min_counts, estimate
 from stategram.text import Corpus, Vocabulary
 from texts import Text, histories, long_text, make_corpus, texts
 from word_tree_models import train_word_tree

@@ -7,11 +7,8 @@ from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.clusters import ModelClasses, ModelStates
-from stategram.models.compacting import compact_model, compacted_size
 from stategram.models.distributions import MAX_CELLS
-from stategram.models.frequent import FrequentNgram, frequent_ngrams, word_frequencies
 from stategram.models.gate import GATE_KINDS, Gate
-from stategram.models.merging import check_weights, merge_ngrams
 from stategram.models.mixture import Mixture
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import (
@@ -20,15 +17,18 @@ from stategram.models.model import (
     warn_of_unknown,
 )
 from stategram.models.model_files import load_model, model_of, model_size
-from stategram.models.model_pruning import drop_ngrams, prune_model, size_within
-from stategram.models.ngram import NgramModel, damage_error
-from stategram.models.plain_trie import PlainTrie
+from stategram.models.ngrams.compacting import compact_model, compacted_size
+from stategram.models.ngrams.estimate import SMOOTHINGS, check_min_counts, default_min_counts
+from stategram.models.ngrams.frequent import FrequentNgram, frequent_ngrams, word_frequencies
+from stategram.models.ngrams.merging import check_weights, merge_ngrams
+from stategram.models.ngrams.model import NgramModel, damage_error
+from stategram.models.ngrams.packed import NgramTrie
+from stategram.models.ngrams.plain import PlainTrie
+from stategram.models.ngrams.pruning import drop_ngrams, prune_model, size_within
+from stategram.models.ngrams.suffixes import close_suffixes
 from stategram.models.sampling import GeneratedSentence, generate
 from stategram.models.scores import PartScores, Scores, State, Step, WordScore
-from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
 from stategram.models.spelling import SpellingModel
-from stategram.models.suffixes import close_suffixes
-from stategram.models.trie import NgramTrie
 from stategram.models.unknown_words import UNKNOWN_CHOICES, UnknownWords
 from stategram.models.word_tree import (
     Cache,

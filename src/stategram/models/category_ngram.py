@@ -16,11 +16,11 @@ from stategram.display import Description
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import CategoryNgramTargets
 from stategram.models.clusters import ModelClasses
-from stategram.models.discounts import category_sums, word_probabilities
 from stategram.models.distributions import CategoryDistributions
 from stategram.models.model import Model, Text
 from stategram.models.model_files import ModelFiles
-from stategram.models.ngram import NgramModel
+from stategram.models.ngrams.discounts import category_sums, word_probabilities
+from stategram.models.ngrams.model import NgramModel
 from stategram.models.scores import Scores, State, Step
 from stategram.progress import Progress
 from stategram.storage import Archive, array_of

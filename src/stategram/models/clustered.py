@@ -20,10 +20,10 @@ from stategram.display import Description, display_table
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import ClusteredTargets
 from stategram.models.clusters import ModelClasses, ModelStates
-from stategram.models.discounts import category_sums, word_probabilities
 from stategram.models.distributions import CategoryDistributions, StateDistributions, entropies_of
 from stategram.models.model import Model, Text, scoring_threads
 from stategram.models.model_files import ModelFiles
+from stategram.models.ngrams.discounts import category_sums, word_probabilities
 from stategram.models.scores import Scores, State
 from stategram.models.state_counts import StateCounts, StateProbs
 from stategram.models.state_tree import (

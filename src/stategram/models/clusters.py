@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from stategram.models.ngram import NgramModel
+    from stategram.models.ngrams.model import NgramModel
     from stategram.models.state_counts import StateCounts
     from stategram.models.state_tree import StateTree
 

@@ -29,7 +29,7 @@ from stategram.models.model import (
     scoring_threads,
 )
 from stategram.models.model_files import ModelFiles
-from stategram.models.ngram import NgramModel
+from stategram.models.ngrams.model import NgramModel
 from stategram.models.scores import PartScores, Scores, State
 from stategram.progress import Progress, subprogress
 from stategram.storage import Archive, Entries, Fraction, Natural, Positive

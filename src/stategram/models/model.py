@@ -46,7 +46,7 @@ from stategram.wording import plural
 
 if TYPE_CHECKING:
     from stategram.models.clusters import ModelClasses, ModelStates
-    from stategram.models.ngram import NgramModel
+    from stategram.models.ngrams.model import NgramModel
 
 Text: TypeAlias = "Corpus | str | Sentences"
 """A corpus, one sentence, or sentences."""

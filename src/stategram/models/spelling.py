@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
-from stategram.models.ngram import NgramModel
+from stategram.models.ngrams.model import NgramModel
 from stategram.text import END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary
 
 if TYPE_CHECKING:

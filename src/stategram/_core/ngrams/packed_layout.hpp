@@ -1,4 +1,5 @@
-// Where everything is in the arrays of a back-off model (models/trie.py), and whether it can be there.
+// Where everything is in the arrays of a back-off model (models/ngrams/packed.py), and whether it can be
+// there.
 #pragma once
 
 #include <algorithm>

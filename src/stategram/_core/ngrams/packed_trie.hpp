@@ -1,4 +1,4 @@
-// The arrays of a back-off model, as models/trie.py defines them, and the steps of a search in them.
+// The arrays of a back-off model, as models/ngrams/packed.py defines them, and the steps of a search in them.
 //
 // A model that is mapped from disk is not read through when it is opened. So nothing here trusts what it
 // reads: a range of children has to lie among the n-grams of one more word. Damage then ends in an error or

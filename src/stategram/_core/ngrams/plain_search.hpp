@@ -1,4 +1,4 @@
-// N-grams as plain arrays (models/plain_trie.py), and searches in them.
+// N-grams as plain arrays (models/ngrams/plain.py), and searches in them.
 #pragma once
 
 #include <algorithm>

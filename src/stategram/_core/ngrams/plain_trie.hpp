@@ -1,4 +1,4 @@
-// The n-grams of a back-off model as plain arrays (models/plain_trie.py), and backing off in them:
+// The n-grams of a back-off model as plain arrays (models/ngrams/plain.py), and backing off in them:
 //
 //     p(w | h) = p(hw)                     if the model has the n-gram hw
 //                backoff(h) p(w | h')      else, h' being h without its first word; backoff(h) = 1 if not

@@ -1,4 +1,4 @@
-// N-grams in any order to plain arrays (models/plain_trie.py), level by level.
+// N-grams in any order to plain arrays (models/ngrams/plain.py), level by level.
 #pragma once
 
 #include <array>

@@ -15,8 +15,8 @@ from stategram.models.approximation.targets import Targets
 from stategram.models.arguments import require_model
 from stategram.models.budget import NO_LIMIT, Budget
 from stategram.models.model import Model, Text
-from stategram.models.ngram import NgramModel
-from stategram.models.plain_trie import PlainTrie
+from stategram.models.ngrams.model import NgramModel
+from stategram.models.ngrams.plain import PlainTrie
 from stategram.progress import Progress, subprogress
 from stategram.text import Corpus, Vocabulary, corpus_from_sentences
 

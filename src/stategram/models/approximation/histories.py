@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models.plain_trie import PlainTrie
+from stategram.models.ngrams.plain import PlainTrie
 from stategram.text import BEGIN, END, Corpus, Vocabulary
 
 _WORDS = 30

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.models.approximation.histories import Histories, Skeleton
 from stategram.models.approximation.targets import Targets
-from stategram.models.plain_trie import PlainTrie, TrieShape
+from stategram.models.ngrams.plain import PlainTrie, TrieShape
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN, END

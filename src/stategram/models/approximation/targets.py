@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.models.approximation.histories import Histories
 from stategram.models.gate import Features
-from stategram.models.plain_trie import PlainTrie
+from stategram.models.ngrams.plain import PlainTrie
 from stategram.resources import Resources
 from stategram.text import BEGIN
 

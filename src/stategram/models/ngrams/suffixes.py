@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from stategram._core import DamagedModel
-from stategram.models.ngram import NgramModel, damage_error
-from stategram.models.plain_trie import PlainTrie, TrieShape
+from stategram.models.ngrams.model import NgramModel, damage_error
+from stategram.models.ngrams.plain import PlainTrie, TrieShape
 
 
 def close_suffixes(model: NgramModel) -> NgramModel:

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import Workspace
 from stategram.errors import StategramError
-from stategram.models.plain_trie import PlainTrie
-from stategram.models.smoothing import Estimates
+from stategram.models.ngrams.estimate import Estimates
+from stategram.models.ngrams.plain import PlainTrie
 from stategram.resources import Resources
 
 _NONE = np.empty(0, np.uint32)

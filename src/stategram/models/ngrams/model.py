@@ -19,18 +19,18 @@ from stategram.display import Description, DisplayTable, display_table
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import NgramTargets
 from stategram.models.distributions import NgramDistributions
-from stategram.models.filtering import filter_trie
 from stategram.models.model import (
     Model,
     Text,
     scoring_threads,
 )
 from stategram.models.model_files import ModelFiles
-from stategram.models.plain_trie import PlainTrie
-from stategram.models.pruning import prune as prune_estimates
+from stategram.models.ngrams.estimate import SMOOTHINGS, check_min_counts, default_min_counts, estimate
+from stategram.models.ngrams.filtering import filter_trie
+from stategram.models.ngrams.packed import NgramTrie, assemble
+from stategram.models.ngrams.plain import PlainTrie
+from stategram.models.ngrams.worth import prune as prune_estimates
 from stategram.models.scores import Scores, State, Step
-from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts, estimate
-from stategram.models.trie import NgramTrie, assemble
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Archive, Entries, Name, Natural, array_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.models.ngram import NgramModel, damage_error
+from stategram.models.ngrams.model import NgramModel, damage_error
 from stategram.resources import Resources
 from stategram.text import BEGIN, END, SPECIAL_WORDS
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import NgramCounts, NgramLevel, Workspace
 from stategram.errors import UsageError
-from stategram.models.discounts import absolute_discount, good_turing_ratios, kneser_ney_discounts
+from stategram.models.ngrams.discounts import absolute_discount, good_turing_ratios, kneser_ney_discounts
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN

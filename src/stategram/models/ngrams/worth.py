@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import Workspace
-from stategram.models.plain_trie import PlainTrie
-from stategram.models.smoothing import EstimatedLevel, Estimates
+from stategram.models.ngrams.estimate import EstimatedLevel, Estimates
+from stategram.models.ngrams.plain import PlainTrie
 from stategram.resources import Resources
 from stategram.text import BEGIN, END
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.counts import trie_numbers
-from stategram.models.plain_trie import PlainTrie, TrieShape
+from stategram.models.ngrams.plain import PlainTrie, TrieShape
 from stategram.text import UNKNOWN
 
 

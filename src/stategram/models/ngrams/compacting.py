@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.models.arguments import require_model
 from stategram.models.model import Model
-from stategram.models.ngram import NgramModel
-from stategram.models.plain_trie import PlainTrie
-from stategram.models.trie import NO_VALUES, NgramTrie
+from stategram.models.ngrams.model import NgramModel
+from stategram.models.ngrams.packed import NO_VALUES, NgramTrie
+from stategram.models.ngrams.plain import PlainTrie
 from stategram.progress import Progress
 
 M = TypeVar("M", bound=Model)

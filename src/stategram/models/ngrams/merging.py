@@ -13,8 +13,8 @@ from stategram import _core
 from stategram.counts import trie_numbers
 from stategram.errors import UsageError
 from stategram.models.alignment import align
-from stategram.models.ngram import NgramModel
-from stategram.models.plain_trie import PlainTrie, TrieShape
+from stategram.models.ngrams.model import NgramModel
+from stategram.models.ngrams.plain import PlainTrie, TrieShape
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN, Vocabulary

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.models.arguments import require_model
 from stategram.models.budget import Budget
-from stategram.models.compacting import compact_model, compacted_size
 from stategram.models.model import Model
 from stategram.models.model_files import model_size
-from stategram.models.ngram import NgramModel
-from stategram.models.plain_trie import PlainTrie
-from stategram.models.pruning import ngram_worths, prune_trie
+from stategram.models.ngrams.compacting import compact_model, compacted_size
+from stategram.models.ngrams.model import NgramModel
+from stategram.models.ngrams.plain import PlainTrie
+from stategram.models.ngrams.worth import ngram_worths, prune_trie
 from stategram.progress import Progress
 
 M = TypeVar("M", bound=Model)
