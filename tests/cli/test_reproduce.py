@@ -17,7 +17,8 @@ import pytest
 from command_line import run
 from reproductions import sample
 from stategram import Reproduction
-from stategram.paper import report_html, summary
+from stategram.paper import summary
+from stategram.paper.page import report_html
 from story import sentences, write_texts
 
 

@@ -20,8 +20,11 @@ from stategram.explore.pages import check_report_extra
 from stategram.explore.pages.charts import Chart
 from stategram.explore.pages.line_charts import panel_svg
 from stategram.explore.views import ClusterGallery
-from stategram.paper import CHOICES, N_CLAIMS, PAPER, report_html, summary, write_report
+from stategram.paper import summary, write_report
 from stategram.paper.charts import bands_chart, sweeps_chart, weights_chart
+from stategram.paper.claims import N_CLAIMS
+from stategram.paper.page import report_html
+from stategram.paper.published import CHOICES, PAPER
 from stategram.paper.results import Claim, Clusters, CountBand, Reproduction, RowResult, Verdict
 from stategram.paper.tables import conditions_table, headline, paper_table
 

@@ -33,9 +33,10 @@ from stategram import (
 )
 from stategram.contexts import ContextDefinition
 from stategram.models import fit_weights, interpolate, mixture_fitting
-from stategram.paper import PAPER, RowResult
+from stategram.paper import RowResult
 from stategram.paper.charts import weights_chart
 from stategram.paper.page import report_html
+from stategram.paper.published import PAPER
 from stategram.paper.row_results import bands_of, context_counts
 from stategram.recipes import RECIPES, NgramPart, Recipe
 from stategram.resources import use_resources

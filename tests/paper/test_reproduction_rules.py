@@ -10,8 +10,9 @@ import pytest
 from reproductions import resampled
 from stategram import UsageError, corpus_from_sentences
 from stategram.evaluation import PerplexityFigures, ResampledPerplexity
-from stategram.paper import N_CLAIMS, PAPER, RowResult
-from stategram.paper.claims import judge_claims, untested, with_comparisons
+from stategram.paper import RowResult
+from stategram.paper.claims import N_CLAIMS, judge_claims, untested, with_comparisons
+from stategram.paper.published import PAPER
 from stategram.paper.results import Claim
 from stategram.paper.rows import rows_for, sizes_for
 from stategram.recipes import ClusteredPart

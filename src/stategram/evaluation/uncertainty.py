@@ -69,11 +69,6 @@ class Difference:
         ends = f"{change(self.low)} to {change(self.high)}"
         return f"{change(self.relative)} ({ends}{'' if self.decided else ', not decided'})"
 
-    @property
-    def interval(self) -> Interval:
-        """Its confidence interval."""
-        return Interval(self.low, self.high)
-
 
 @dataclass(frozen=True)
 class Resampling:

@@ -1,24 +1,16 @@
 """The tables of Ueberla and Gransden (1996), on any text, and the report on them."""
 
-from stategram.paper.claims import N_CLAIMS
-from stategram.paper.page import report_html, write_report
-from stategram.paper.published import CHOICES, PAPER, VOCABULARY_SIZE
+from stategram.paper.page import write_report
+from stategram.paper.published import VOCABULARY_SIZE
 from stategram.paper.results import Reproduction, RowResult
 from stategram.paper.rows import check_scale
 from stategram.paper.run import TABLES, Clock
 from stategram.paper.runner import check_folder, reproduce, reproduce_texts
-from stategram.paper.tables import (
-    TABLE_TITLES,
-    summary,
-)
+from stategram.paper.tables import summary
 from stategram.paper.texts import Texts, read_texts, texts_of_sentences
 
 __all__ = [
-    "CHOICES",
-    "N_CLAIMS",
-    "PAPER",
     "TABLES",
-    "TABLE_TITLES",
     "VOCABULARY_SIZE",
     "Clock",
     "Reproduction",
@@ -27,7 +19,6 @@ __all__ = [
     "check_folder",
     "check_scale",
     "read_texts",
-    "report_html",
     "reproduce",
     "reproduce_texts",
     "summary",
