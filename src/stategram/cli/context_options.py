@@ -12,7 +12,6 @@ import click
 
 from stategram.cli.checks import once, option_name
 from stategram.cli.options import setting_option
-from stategram.clustering import PRESETS
 from stategram.errors import BadDataError
 from stategram.recipes import CLUSTERING_KEYS, ClusteredPart, NgramPart, Recipe, RecipeKey
 
@@ -52,6 +51,13 @@ def _setting_option(key: RecipeKey) -> Callable[[F], F]:
     return setting_option(_OPTION_OF.get(key.name, key.name), key.type, note="  [default: that of --preset]")
 
 
+def _key_option(name: str, **options: Any) -> Callable[[F], F]:
+    """Return the option of a key of a clustered part."""
+    key = ClusteredPart.keys()[name]
+    note = "" if "default" in options else f"  [possible: {key.possible}]"
+    return setting_option(name, key.type, note=note, **options)
+
+
 def _value(ctx: click.Context, param: click.Parameter, value: str | None) -> object:
     """Take a value as it is in a recipe file, where digits are a number."""
     if value is None:
@@ -72,38 +78,12 @@ _OPTIONS = (
         metavar="VALUES",
         help="Add a clustered model of these contexts: w-2,w-1 or g-3,g-2,w-1 or t-4,t-3,t-2,t-1.",
     ),
-    click.option(
-        "--states",
-        callback=_value,
-        metavar="N",
-        help="States of contexts: a number, size (of the text), 0.5 size, auto.  [default: size]",
-    ),
-    click.option(
-        "--categories",
-        callback=_value,
-        metavar="N",
-        help="Categories of words: a number, size (of the text), 0.5 size, auto.  [default: size]",
-    ),
-    click.option(
-        "--tree-order",
-        metavar="VALUES",
-        help="The values of --context in another order, such as w-2,w-1: the tree puts contexts with the "
-        "same first value together, then those with the same two, and so on.  [default: nearest first]",
-    ),
+    _key_option("states", callback=_value),
+    _key_option("categories", callback=_value),
+    _key_option("tree_order"),
     click.option("--flat", is_flag=True, help="Single contexts from the start, no tree."),
-    click.option(
-        "--context-classes",
-        callback=_value,
-        metavar="N|FILE",
-        help="Number of word classes for g, or a class file.  [default: by the size of the text]",
-    ),
-    click.option(
-        "--preset",
-        type=click.Choice(list(PRESETS)),
-        default="normal",
-        show_default=True,
-        help="Search effort; paper: as Ueberla and Gransden did.",
-    ),
+    _key_option("context_classes", callback=_value),
+    _key_option("preset", default="normal", show_default=True),
 )
 
 _KEYS = ("states", "categories", "tree_order", "context_classes", "preset")

@@ -205,7 +205,8 @@ def setting_option(
     info, meaning, extra = inspect.type_info(declared), "", dict[str, Any]()
     while isinstance(info, inspect.Metadata | inspect.UnionType):
         if isinstance(info, inspect.UnionType):
-            (info,) = (one for one in info.types if not isinstance(one, inspect.NoneType))
+            first, *others = (one for one in info.types if not isinstance(one, inspect.NoneType))
+            info = inspect.StrType() if others else first
             continue
         meaning = (info.extra_json_schema or {}).get("description", meaning)
         extra |= info.extra or {}
@@ -216,8 +217,8 @@ def setting_option(
         options["is_flag"] = True
         return click.option(f"{flag}/--no-{name}" if negated else flag, help=f"{help}.{note}", **options)
     kind: Any = click.STRING
-    if isinstance(info, inspect.LiteralType):
-        kind = click.Choice([*_literals(declared), *([none] if none else [])])
+    if choices := extra.get("choices") or _literals(declared):
+        kind = click.Choice([*choices, *([none] if none else [])])
     elif extra.get("metavar") == "SIZE":
         kind = _Size()
     elif isinstance(info, inspect.IntType):

@@ -23,6 +23,7 @@ from stategram.cli.options import (
     document_text_options,
     guess_option,
     memory_options,
+    setting_option,
 )
 from stategram.cli.outputs import bytes_of_command
 from stategram.cli.reading import (
@@ -41,7 +42,6 @@ from stategram.cli.train_checks import (
 from stategram.counts import CountedText, NgramCounts
 from stategram.evaluation import heldout_tables
 from stategram.models import (
-    SMOOTHINGS,
     Budget,
     Model,
 )
@@ -51,6 +51,7 @@ from stategram.storage import InputFile, expand_urls, input_files
 from stategram.text import Corpus
 from stategram.wording import command_line
 
+_NGRAM = NgramPart.keys()
 # What is in none of these is of the run.
 _GROUPS = {
     "N-grams (without --recipe)": ("order", "smoothing", "min_count", "prune"),
@@ -85,22 +86,8 @@ Examples:
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
 @click.option("-o", "--output", required=True, metavar="MODEL", help="The model file to write.")
 @click.option("--force", is_flag=True, help="Replace an existing model.")
-@click.option(
-    "--order",
-    type=click.IntRange(1, 9),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="Number of words of the longest n-grams.",
-)
-@click.option(
-    "--smoothing",
-    type=click.Choice(SMOOTHINGS),
-    default="kneser-ney",
-    show_default=True,
-    help="Estimation of probabilities: kneser-ney is modified and interpolated, katz backs off with "
-    "Good-Turing discounts.",
-)
+@setting_option("order", _NGRAM["order"].type, default=3, show_default=True)
+@setting_option("smoothing", _NGRAM["smoothing"].type, default="kneser-ney", show_default=True)
 @click.option(
     "--min-count",
     metavar="COUNTS",

@@ -74,8 +74,9 @@ class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
     tree_order: Annotated[
         str | None,
         Meta(
-            description="the values in the order in which they divide contexts; by default nearest first",
-            extra={"possible": "the values of the context in another order"},
+            description="the values in another order: the tree puts contexts with the same first value "
+            "together, then those with the same two, and so on; by default nearest first",
+            extra={"possible": "the values of the context in another order", "metavar": "VALUES"},
         ),
     ] = None
     tree: Annotated[
@@ -97,7 +98,10 @@ class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
     ] = "size"
     preset: Annotated[
         Annotated[str, choice(PRESETS)],
-        Meta(description="search effort: gives the keys of the clustering that are not given"),
+        Meta(
+            description="search effort: gives the keys of the clustering that are not given; paper: as "
+            "Ueberla and Gransden did"
+        ),
     ] = "normal"
     strict: Annotated[
         bool,
@@ -122,7 +126,7 @@ class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
         Classes | None,
         Meta(
             description="word classes of a context that has some; by the size of the text where not given",
-            extra={"possible": f"{SIZES}, or a class file"},
+            extra={"possible": f"{SIZES}, or a class file", "metavar": "N|FILE"},
         ),
     ] = None
     effort: Annotated[

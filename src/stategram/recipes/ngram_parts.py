@@ -43,10 +43,12 @@ _Order: TypeAlias = Annotated[
     int, Meta(ge=1, le=9, description="number of words, or of classes, of the longest n-grams")
 ]
 _Smoothing: TypeAlias = Annotated[
-    Annotated[str, choice(SMOOTHINGS)], Meta(description="how probabilities are estimated")
+    Annotated[str, choice(SMOOTHINGS)],
+    Meta(
+        description="estimation of probabilities: kneser-ney is modified and interpolated, katz backs off "
+        "with Good-Turing discounts"
+    ),
 ]
-
-
 _Decay: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
 
 

@@ -165,7 +165,7 @@ def require_max_size(part: Part, budget: Budget) -> int:
 def choice(names: Iterable[str]) -> Meta:
     """Return the constraint on a string that it is one of some names."""
     names = list(names)
-    return Meta(pattern=rf"\A({'|'.join(names)})\Z", extra={"possible": ", ".join(names)})
+    return Meta(pattern=rf"\A({'|'.join(names)})\Z", extra={"possible": ", ".join(names), "choices": names})
 
 
 def keys_of(kind: type[msgspec.Struct]) -> dict[str, RecipeKey]:

@@ -116,7 +116,7 @@ class _Pruning(Generic[M]):
         if max_ngrams < self.n_words:
             raise UsageError(
                 f"{max_ngrams:,} n-grams: {self.n_words:,} cannot be dropped, most of them words; keep more, "
-                "or fewer words (stategram filter, or train --vocab)"
+                "or fewer words (prune --vocab-file, or train --vocab)"
             )
         if max_ngrams >= len(self.sorted):
             return -math.inf
@@ -145,7 +145,7 @@ class _Pruning(Generic[M]):
         if low_size > max_size:
             raise UsageError(
                 f"{max_size:,} bytes are too few: without any n-grams but words the model has {low_size:,}; "
-                "allow more, or keep fewer words (stategram filter, or train --vocab)"
+                "allow more, or keep fewer words (prune --vocab-file, or train --vocab)"
             )
         for trial in range(_MAX_TRIALS):
             if high - low <= 1 or max_size - low_size <= _UNUSED * max_size:
