@@ -20,6 +20,8 @@ from stategram.text.tokenizer import TokenizeForm, tokenize, tokenizer_version
 from stategram.text.vocabulary import SPECIAL_WORDS, Split, Vocabulary, split_line
 
 EncodingErrors = Literal["strict", "replace"]
+# To compile a long regular expression takes long, and a model file may have any.
+_Short = Annotated[str, Meta(max_length=1000)]
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*")
 _NOT_IN_WORDS = re.compile(r"[\0\ud800-\udfff]")
 
@@ -43,7 +45,7 @@ class TextFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     lowercase: Annotated[bool, Meta(description="lowercase all words")] = False
     digits: Annotated[
-        str | None,
+        _Short | None,
         Meta(
             description="replace each number by this word, such as N",
             extra={"metavar": "WORD"},
@@ -68,7 +70,7 @@ class TextFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Meta(description="bytes that are not UTF-8, and NUL: strict is an error, replace puts U+FFFD"),
     ] = "strict"
     document_mark: Annotated[
-        str | None,
+        _Short | None,
         Meta(
             description="lines in which this regular expression is found start documents; without it, lines "
             "after a blank one do",
@@ -131,7 +133,7 @@ class TextFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return None
         try:
             return re.compile(self.document_mark)
-        except re.error as error:
+        except (re.error, RecursionError, OverflowError) as error:
             raise UsageError(
                 f"document_mark is {self.document_mark!r}, an invalid regular expression ({error}); "
                 "expected one as Python's re reads it, such as '^ = [^=]'"
