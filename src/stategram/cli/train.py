@@ -13,7 +13,6 @@ import msgspec
 
 from stategram.cli.checks import once, was_given
 from stategram.cli.console import Console
-from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
 from stategram.cli.options import (
     TEXT_OPTIONS,
     GroupedCommand,
@@ -33,10 +32,12 @@ from stategram.cli.reading import (
     read_large_text,
     read_text,
 )
-from stategram.cli.train_checks import (
+from stategram.cli.train_options import (
+    CONTEXT_OPTIONS,
     check_counts,
     check_train,
     chosen_recipe,
+    context_options,
     min_counts_of,
 )
 from stategram.counts import CountedText, NgramCounts
