@@ -157,7 +157,7 @@ def test_eval_command(
     text.write_text("the cat slept\n")
     _, out, err = run("eval", model_file, text, "--unknown", "spell", capfd=capfd)
     assert "with their spelling" in out
-    assert "bits per character" in out
+    assert "Bits per character" in out
     assert "note: the model has only 6 words" in err
     _, out, _ = run("eval", model_file, text, "--unknown", "exclude", capfd=capfd)
     assert "unknown words are left out" in out
@@ -165,7 +165,7 @@ def test_eval_command(
     text.write_text("cat slept cat\n")
     _, out, err = run("eval", without_unknown, text, capfd=capfd)
     assert "the model has no <unk>" in err
-    assert out.splitlines()[3].split()[:3] == ["perplexity", "2.0000", "unknown"]
+    assert out.splitlines()[3].split()[:3] == ["Perplexity", "2.00,", "unknown"]
 
 
 def test_commands_note_that_most_words_are_unknown(
