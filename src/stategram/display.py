@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from stategram.wording import escaped, printable, visible
+from stategram.wording import printable, visible
 
 Value: TypeAlias = str | int | float | None
 """What a cell may hold; integers are counts, None is an empty cell."""
@@ -125,7 +125,7 @@ def description_text(shown: Description, indent: str = "") -> str:
     Words  1,200
     Order  5
     """
-    facts = [(escaped(label), escaped(value_text(value))) for label, value in shown.facts]
+    facts = [(label, value_text(value)) for label, value in shown.facts]
     width = max((len(label) for label, _ in facts), default=0)
     lines = (f"{indent}{label:<{width}}  {value}".rstrip() for label, value in facts)
     tables = (table_text(one, indent) for one in shown.tables if one.rows)
@@ -145,7 +145,6 @@ def table_text(shown: DisplayTable, indent: str = "") -> str:
     for row in shown.rows:
         cells = [[cell.text, *cell.note.splitlines()] for cell in row]
         rows += map(list, zip_longest(*cells, fillvalue=""))
-    rows = [[escaped(text) for text in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     aligned = [
         "  ".join(

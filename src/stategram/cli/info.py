@@ -55,7 +55,9 @@ def _text(found: ModelInfo, indent: str = "") -> str:
     if found.bytes is not None:
         each = found.bytes_per_ngram
         facts.append(("Size", size(found.bytes) + ("" if each is None else f", {each:.2f} bytes per n-gram")))
-    shown = description_text(Description((*facts, *_made(found.made or {}))), indent)
+    facts += _made(found.made or {})
+    known = tuple((escaped(label), escaped(fact)) for label, fact in facts)
+    shown = description_text(Description(known), indent)
     parts = [
         f"\n{indent}Part {number}\n{_text(part, f'{indent}  ')}" for number, part in enumerate(found.parts, 1)
     ]

@@ -146,9 +146,5 @@ def _predict(model: Model, history: list[str], top: int, sentence_start: bool) -
 
 def _as_table(found: _Prediction) -> str:
     numbers = [Column(title, "number") for title in ("probability", "cumulative", "n-gram")]
-    rows = [(f"{one.probability:.6f}", f"{one.cumulative:.6f}", one.order) for one in found.words]
-    lines = table_text(display_table("", numbers, rows)).split("\n")
-    width = max(map(len, lines))
-    # Words are data: what other programs read is what the model has.
-    words = ["word", *(one.word for one in found.words)]
-    return "\n".join(f"{line:<{width}}  {word}" for line, word in zip(lines, words, strict=True))
+    rows = [(f"{one.probability:.6f}", f"{one.cumulative:.6f}", one.order, one.word) for one in found.words]
+    return table_text(display_table("", (*numbers, "word"), rows))

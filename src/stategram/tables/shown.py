@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stategram.display import Cell, Column, DisplayTable, table_html, table_text
 from stategram.tables.text_column import TextColumn
+from stategram.wording import escaped
 
 if TYPE_CHECKING:
     from stategram.tables.table import Table
@@ -16,7 +18,10 @@ _LONGEST = 60
 
 def as_text(shown: Table) -> str:
     """Return the first rows with aligned columns."""
-    return table_text(_first_rows(shown))
+    rows = _first_rows(shown)
+    columns = tuple(replace(column, title=escaped(column.title)) for column in rows.columns)
+    cells = tuple(tuple(Cell(escaped(cell.text)) for cell in row) for row in rows.rows)
+    return table_text(replace(rows, columns=columns, rows=cells))
 
 
 def as_html(shown: Table) -> str:
