@@ -1,4 +1,4 @@
-"""`stategram counts`, `train --counts` and `train --classes`: other inputs than text."""
+"""`stategram count --format srilm`, `train --counts` and `train --classes`: other inputs than text."""
 
 from __future__ import annotations
 
@@ -31,13 +31,17 @@ def test_a_model_of_counts_is_that_of_the_text(
     (tmp_path / "a").write_text("".join(lines[:100]))
     (tmp_path / "b").write_text("".join(lines[100:]))
     for name in ("a", "b"):
-        assert (
-            run("counts", tmp_path / name, "--order", 4, "-o", tmp_path / f"{name}.gz", capfd=capfd)[0] == 0
-        )
-    merged = ("counts", tmp_path / "a.gz", tmp_path / "b.gz", "--merge", "-o", tmp_path / "merged")
+        given = ("count", tmp_path / name, "--order", 4, "--format", "srilm", "-o", tmp_path / f"{name}.gz")
+        assert run(*given, capfd=capfd)[0] == 0
+    merged = ("count", tmp_path / "a.gz", tmp_path / "b.gz", "--merge", "-o", tmp_path / "merged")
     assert run(*merged, capfd=capfd)[0] == 0
-    whole = run("counts", texts / "train", "--order", 4, "-q", capfd=capfd)
+    whole = run("count", texts / "train", "--order", 4, "-o", "-", "-q", capfd=capfd)
     assert whole == (0, (tmp_path / "merged").read_text(), "")
+    # Of a folder of counts, too; a table as the file is named.
+    assert run("count", texts / "train", "--order", 4, "-o", tmp_path / "folder", capfd=capfd)[0] == 0
+    assert run("count", tmp_path / "folder", "--order", 4, "-o", "-", "-q", capfd=capfd) == whole
+    assert run("count", tmp_path / "folder", "--order", 2, "-o", tmp_path / "t.csv", capfd=capfd)[0] == 0
+    assert (tmp_path / "t.csv").read_text().startswith("ngram,order,count\n")
     of_counts = ("train", tmp_path / "merged", "--counts", "--smoothing", smoothing, "-q")
     of_text = ("train", texts / "train", "--smoothing", smoothing, "-q")
     for number, options in enumerate(
@@ -72,8 +76,16 @@ def test_options_that_counts_cannot_have(
     status, _, err = run(*given, capfd=capfd)
     assert status == 3
     assert f"{tmp_path / 'counts'}:2: the count '-1' is below 0" in err
-    assert run("counts", tmp_path / "counts", "--merge", "--digits", "N", capfd=capfd)[0] == 2
-    assert run("counts", tmp_path / "counts", "-o", tmp_path / "counts", capfd=capfd)[0] == 2
+    refused: list[tuple[list[object], str]] = [
+        (["--merge", "--digits", "N", "-o", "-"], "--digits is for texts; leave it out with --merge"),
+        (["--merge", "-o", tmp_path / "counts"], "is an input too"),
+        (["--merge", "--format", "folder", "-o", tmp_path / "x"], "--merge makes one count file"),
+        (["--force", "-o", "-"], "--force is for a folder; leave it out with --format srilm"),
+        (["-o", tmp_path / "model", "--format", "csv", "--shard-size", 5000], "--shard-size is for a folder"),
+    ]
+    for arguments, message in refused:
+        status, _, err = run("count", tmp_path / "counts", *arguments, capfd=capfd)
+        assert (status, message in err) == (2, True), err
     assert not (tmp_path / "model").exists()
 
 

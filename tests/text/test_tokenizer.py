@@ -251,7 +251,7 @@ def test_a_model_of_other_rules(tmp_path: Path, capfd: pytest.CaptureFixture[str
     assert open_model(tmp_path / "mixed").text_format == TextFormat(tokenize="words")
 
 
-@pytest.mark.parametrize("command", [["counts", "--order", "1"], ["classes", "-k", "3"]])
+@pytest.mark.parametrize("command", [["count", "--order", "1", "-o", "-"], ["classes", "-k", "3"]])
 def test_commands_that_read_raw_text(
     command: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

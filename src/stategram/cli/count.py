@@ -1,36 +1,44 @@
-"""`stategram count`: the counts of a text of any size, kept for `train` and `classes`."""
+"""`stategram count`: counts of a text of any size, for `train` and `classes`, or as count files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from stategram.cli.checks import check_inputs
+from stategram.cli.checks import check_inputs, check_outputs, refuse_options
 from stategram.cli.console import Console
 from stategram.cli.options import (
+    FORMAT_OPTIONS,
     TextOptions,
     cluster_options,
     document_text_options,
     memory_options,
     work_options,
 )
-from stategram.cli.reading import show_text
+from stategram.cli.reading import counts_or_text, read_count_files, show_text
 from stategram.counts import (
     MAX_ORDER,
     MIN_SHARD_SIZE,
     Counting,
     Reading,
+    Workspace,
+    count_ngrams,
     default_shard_size,
     place_of_counts,
     shard_text,
 )
+from stategram.formats import COUNT_FORMATS, write_counts
 from stategram.resources import parse_size
 from stategram.storage import expand_urls, is_url
+from stategram.tables import choose_format
 from stategram.wording import command_line, plural
 from stategram.wording import size as format_bytes
+
+_FOLDER = "folder"
+_ORDER = 5
 
 
 @click.command(
@@ -41,25 +49,33 @@ Examples:
   stategram count big.txt -o counts --cluster local:8
   stategram count "s3://bucket/text/*.zst" -o s3://bucket/counts --cluster tls://scheduler:8786
   stategram train counts -o model
-  stategram classes counts -k 1000 -o classes.tsv""",
+  stategram classes counts -k 1000 -o classes.tsv
+  stategram count text.txt --order 3 --format srilm -o counts.gz
+  stategram count part1.gz part2.gz --merge -o counts.gz
+  stategram count text.txt --order 2 -o counts.parquet""",
 )
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
 @click.option(
     "-o",
     "--output",
     required=True,
-    metavar="COUNTS",
-    help="The folder of the counts, or a URL; with a cluster, one that all workers see.",
+    metavar="OUT",
+    help="The folder of the counts, or a URL; with a cluster, one that all workers see. Or a count file, "
+    "compressed if named .gz .xz .bz2 or .zst; - is stdout.",
+)
+@click.option(
+    "--format",
+    type=click.Choice((_FOLDER, *COUNT_FORMATS)),
+    help="What OUT is.  [default: as it is named; srilm with --merge or to stdout; otherwise folder]",
 )
 @click.option(
     "--order",
     type=click.IntRange(1, MAX_ORDER),
-    default=5,
-    show_default=True,
     metavar="N",
-    help="Number of words of the longest n-grams.",
+    help=f"Number of words of the longest n-grams.  [default: {_ORDER}; with --merge, that of the files]",
 )
-@click.option("--force", is_flag=True, help="Replace the counts in COUNTS.")
+@click.option("--merge", is_flag=True, help="TEXT are count files: add them up, into one.")
+@click.option("--force", is_flag=True, help="Replace the counts in a folder.")
 @click.option(
     "--shard-size",
     metavar="SIZE",
@@ -72,33 +88,62 @@ Examples:
 def count(
     texts: tuple[str, ...],
     output: str,
-    order: int,
+    format: str | None,
+    order: int | None,
+    merge: bool,
     force: bool,
     shard_size: str | None,
     text: TextOptions,
     console: Console,
 ) -> None:
-    """Count the n-grams of TEXT, which may be larger than memory, and keep the counts in COUNTS.
+    """Count the n-grams of TEXT, which may be larger than memory, and keep the counts in the folder OUT.
 
     TEXT are files or URLs with one sentence per line, words separated by white space; they may be compressed
     (.gz .xz .bz2 .zst); - is stdin. The text is read in shards, by --cluster on many machines at once.
 
-    What is done is kept in COUNTS: after an interruption the same command continues. stategram train and
-    classes take COUNTS in place of the text, which is in it too, in ids.
+    What is done is kept in OUT: after an interruption the same command continues. stategram train and
+    classes take the folder in place of the text, which is in it too, in ids.
+
+    With another --format OUT is one file, with the n-grams of all lengths up to --order, <s> and </s> around
+    each line; TEXT may then be a folder of counts too. srilm is the format of SRILM's ngram-count -sort
+    -write: an n-gram, a tab and its count, sorted by the bytes of words. With --merge, TEXT are such files,
+    in any order. tsv, csv, jsonl and parquet are tables with the columns ngram, order and count, which
+    pandas, R, polars and Arrow read as they are; see docs/tables.md. --merge and train --counts read srilm
+    and tsv.
     """
     names = expand_urls(list(texts))
     check_inputs([*names, *([text.vocab_file] if text.vocab_file else [])])
+    format = choose_format(output, format, "srilm" if merge or output == "-" else _FOLDER)
+    if format == _FOLDER:
+        if merge:
+            raise click.UsageError("--merge makes one count file; give another --format than folder")
+        _count_into_folder(names, output, order or _ORDER, text, shard_size, console, replaces=force)
+    else:
+        refuse_options(("force", "shard_size"), f"is for a folder; leave it out with --format {format}")
+        _count_into_file(names, output, format, order, text, console, merge=merge)
+
+
+def _count_into_folder(
+    names: Sequence[str],
+    output: str,
+    order: int,
+    text: TextOptions,
+    shard_size: str | None,
+    console: Console,
+    *,
+    replaces: bool,
+) -> None:
     size = default_shard_size() if shard_size is None else parse_size(shard_size)
     if size < MIN_SHARD_SIZE:
         raise click.UsageError(f"--shard-size {shard_size}: a shard has at least {MIN_SHARD_SIZE} bytes")
     if not is_url(output) and Path(output).exists() and not Path(output).is_dir():
         raise click.UsageError(f"{output} is a file; name a folder")
     counting = Counting(Reading(names, text.format, text.words, size), order, text.vocab_file)
-    if not force and counting.finished(output) is not None:
+    if not replaces and counting.finished(output) is not None:
         console.info(f"{output} is complete already: the same files and options; --force counts again")
         return
     console.steps = 2
-    with _saying_how_to_continue(output), place_of_counts(output, replaces=force) as blobs:
+    with _saying_how_to_continue(output), place_of_counts(output, replaces=replaces) as blobs:
         with console.step("reading") as progress:
             found = shard_text(counting.reading, blobs, progress)
         show_text(found, console)
@@ -107,6 +152,32 @@ def count(
     n_bytes = sum(map(blobs.size, blobs.names()))
     console.info(f"      {plural(len(counted.shards), 'shard')}, {format_bytes(n_bytes)} in {output}")
     console.info(f"      try: {command_line('train', output, '-o', 'model')}")
+
+
+def _count_into_file(
+    names: Sequence[str],
+    output: str,
+    format: str,
+    order: int | None,
+    text: TextOptions,
+    console: Console,
+    *,
+    merge: bool,
+) -> None:
+    check_outputs([output], names)
+    if merge:
+        refuse_options(FORMAT_OPTIONS, "is for texts; leave it out with --merge")
+        console.steps = 2
+        found = read_count_files(names, order, text, console)
+    else:
+        Workspace()  # refuses too little memory, and a folder that cannot be written
+        console.steps = 3
+        corpus = counts_or_text(names, text, console)
+        with console.step("counting") as progress:
+            found = count_ngrams(corpus, order or _ORDER, progress=progress)
+    console.info(f"      n-grams by length: {' + '.join(f'{size:,}' for size in found.sizes)}")
+    with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
+        write_counts(found, output, format=format, progress=progress)
 
 
 @contextmanager

@@ -99,8 +99,8 @@ Examples:
 @click.option(
     "--counts",
     is_flag=True,
-    help="TEXT are count files, as stategram counts and SRILM's ngram-count -write write them; the model is "
-    "that of their text.",
+    help="TEXT are count files, as stategram count --format srilm and SRILM's ngram-count -write write "
+    "them; the model is that of their text.",
 )
 @click.option(
     "--classes",

@@ -247,7 +247,7 @@ void CountReader::add_level(std::vector<CountLevel>& levels, const std::uint32_t
     if (orphan != SIZE_MAX)
         fail_at(orphan, "the n-gram " + ngram(length, orphan) +
                             " is counted, but not all shorter ones in it; give the counts of all lengths, as "
-                            "'stategram counts' and SRILM's 'ngram-count -write' do");
+                            "'stategram count --format srilm' and SRILM's 'ngram-count -write' do");
     std::sort(children.begin(), children.end());
     CountLevel level;
     parents.first_child.assign(parents.words.size() + 1, 0);
