@@ -29,13 +29,14 @@ from stategram import (
     Vocabulary,
     WordClasses,
     corpus_from_sentences,
+    count_text,
     open_model,
     read_recipe,
     train_recipe,
 )
 from stategram.clustering import Clustering, by_size, cluster, cluster_tree, word_classes
 from stategram.contexts import parse_tags
-from stategram.counts import BigramCounts, count_bigrams
+from stategram.counts import BigramCounts, ShardedText, count_bigrams, count_ngrams
 from stategram.models.word_tree import model as word_tree_model
 from stategram.recipes import clustered_part, training
 from stategram.recipes.training import ClassSource, Training
@@ -261,6 +262,27 @@ def test_a_recipe_of_one_part_is_that_model(texts: tuple[Corpus, Corpus]) -> Non
     assert (model.metadata["order"], model.metadata["name"], model.metadata["seed"]) == (2, "recipe", 3)
     expected = NgramModel.train(texts[0], 2).log_probs(texts[1])
     np.testing.assert_array_equal(model.log_probs(texts[1]), expected)
+
+
+def test_ngrams_are_trained_without_the_text(
+    texts: tuple[Corpus, Corpus], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "text").write_text("\n".join(sentences(600, seed=1)) + "\n")
+    counted = count_text(tmp_path / "text", tmp_path / "counts", order=3)
+    recipe = Recipe(part=[NgramPart(order=3)])
+    expected = NgramModel.train(texts[0], 3).log_probs(texts[1])
+
+    def corpus(text: ShardedText) -> Corpus:
+        raise AssertionError("the whole text is read")
+
+    monkeypatch.setattr(ShardedText, "corpus", corpus)
+    for given in (counted, count_ngrams(texts[0], 3)):
+        found = train_recipe(given, None, recipe).log_probs(texts[1])
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(UsageError, match="counts without their text give an n-gram model of words only"):
+        train_recipe(count_ngrams(texts[0], 3), None, Recipe(part=[CategoryNgramPart(classes=4)]))
+    with pytest.raises(UsageError, match="the counts have n-grams of up to 3 words, not of 2"):
+        train_recipe(count_ngrams(texts[0], 3), None, Recipe(part=[NgramPart(order=2)]))
 
 
 def test_sentences_are_a_text_too(texts: tuple[Corpus, Corpus]) -> None:
