@@ -20,6 +20,10 @@ struct Rows {
     std::vector<std::uint32_t> counts;
 };
 
+CountRows arrays_of(Rows&& rows) {
+    return {std::move(rows.offsets), std::move(rows.columns), std::move(rows.counts)};
+}
+
 template <typename Key>
 Rows count_pairs(const std::uint32_t* ids, std::size_t size, std::uint32_t first, std::size_t types,
                  ThreadPool& pool) {
@@ -52,15 +56,12 @@ Rows count_pairs(const std::uint32_t* ids, std::size_t size, std::uint32_t first
 CountRows count_bigrams(In<std::uint32_t> ids, std::uint32_t first, std::uint32_t types, int threads) {
     require(first < types, "first is not below the number of types");
     require(ids.size() <= UINT32_MAX, "more than 2^32-1 events");
-    Rows rows;
     check_below(ids, types, "an id is not below the number of types");
     ThreadPool pool(threads);
     // Keys of 32 bits halve the memory that the sort has to move.
     if (static_cast<std::uint64_t>(types) * types <= UINT32_MAX)
-        rows = count_pairs<std::uint32_t>(ids.data(), ids.size(), first, types, pool);
-    else
-        rows = count_pairs<std::uint64_t>(ids.data(), ids.size(), first, types, pool);
-    return {std::move(rows.offsets), std::move(rows.columns), std::move(rows.counts)};
+        return arrays_of(count_pairs<std::uint32_t>(ids.data(), ids.size(), first, types, pool));
+    return arrays_of(count_pairs<std::uint64_t>(ids.data(), ids.size(), first, types, pool));
 }
 
 // The same counts seen from the columns. A counting sort: rows are read in order, so each column's
@@ -85,7 +86,7 @@ CountRows transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, 
             rows.columns[static_cast<std::size_t>(at)] = static_cast<std::uint32_t>(r);
             rows.counts[static_cast<std::size_t>(at)] = counts[static_cast<std::size_t>(i)];
         }
-    return {std::move(rows.offsets), std::move(rows.columns), std::move(rows.counts)};
+    return arrays_of(std::move(rows));
 }
 
 // The bigrams of a trie, whose words have numbers, by ids. What follows <s> is the row of </s>: the beginning
@@ -128,7 +129,7 @@ CountRows bigram_rows(In<std::uint32_t> first_child, In<std::uint32_t> words, In
             }
         }
     });
-    return {std::move(rows.offsets), std::move(rows.columns), std::move(rows.counts)};
+    return arrays_of(std::move(rows));
 }
 
 }  // namespace stategram

@@ -73,16 +73,11 @@ CountLevels count_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_star
         source.values.push_back({maps[k].data(), distances[k]});
     }
     require(before < n_words && n_words <= n_values, "there are fewer values than words");
-    std::vector<Level> levels;
     for (const auto& map : maps) check_below(map, n_values, "a value is not below their number");
     check_below(ids, n_words, "an id is not below the number of words");
     ThreadPool pool(threads);
-    levels = count_range(source, static_cast<int>(maps.size()) + 1,
-                         static_cast<int>(std::bit_width(n_values)), first, last, pool);
-    std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> made;
-    for (Level& level : levels)
-        made.emplace_back(std::move(level.words), std::move(level.counts), std::move(level.first_child));
-    return made;
+    return arrays_of(count_range(source, static_cast<int>(maps.size()) + 1,
+                                 static_cast<int>(std::bit_width(n_values)), first, last, pool));
 }
 
 namespace {

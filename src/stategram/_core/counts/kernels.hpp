@@ -7,14 +7,12 @@
 #include <vector>
 
 #include "base/arrays.hpp"
+#include "counts/levels.hpp"
 
 namespace stategram {
 
 // Of each row, from offsets[r] to offsets[r + 1]: offsets, columns, counts.
 using CountRows = std::tuple<Out<std::int64_t>, Out<std::uint32_t>, Out<std::uint32_t>>;
-// Of each length: words, counts, first children.
-using CountLevels = std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>>;
-
 // bigrams.cpp
 CountRows count_bigrams(In<std::uint32_t> ids, std::uint32_t first, std::uint32_t types, int threads);
 CountRows transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts,

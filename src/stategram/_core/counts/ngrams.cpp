@@ -63,14 +63,10 @@ NgramSource checked_source(const In<std::uint32_t>& ids, const In<std::int64_t>&
 CountLevels count_ngrams(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> numbers,
                          std::uint32_t before, int order, std::uint32_t first, std::uint32_t last,
                          int threads) {
-    std::vector<Level> levels;
     const NgramSource text = checked_source(ids, sentence_starts, numbers, before, order, first, last);
     ThreadPool pool(threads);
-    levels = count_range(text, order, static_cast<int>(std::bit_width(numbers.size())), first, last, pool);
-    std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> made;
-    for (Level& level : levels)
-        made.emplace_back(std::move(level.words), std::move(level.counts), std::move(level.first_child));
-    return made;
+    return arrays_of(
+        count_range(text, order, static_cast<int>(std::bit_width(numbers.size())), first, last, pool));
 }
 
 std::tuple<Out<std::uint8_t>, Out<std::int64_t>> count_run(In<std::uint32_t> ids,
@@ -82,14 +78,13 @@ std::tuple<Out<std::uint8_t>, Out<std::int64_t>> count_run(In<std::uint32_t> ids
             "bounds do not rise");
     const std::uint32_t first = bounds[0], last = bounds[bounds.size() - 1];
     require(begin < numbers.size() && end < numbers.size(), "there are no such words");
-    Run run;
     const NgramSource text =
         checked_source(ids, sentence_starts, numbers, numbers[begin], order, first, last);
     const std::vector<std::uint32_t> id_of = inverse(numbers);
     const int bits = static_cast<int>(std::bit_width(numbers.size()));
     const RunWords words{{numbers.data(), numbers.size()}, id_of, end, order, bits};
     ThreadPool pool(threads);
-    run = with_limbs(order * bits, [&]<std::size_t Limbs>() {
+    Run run = with_limbs(order * bits, [&]<std::size_t Limbs>() {
         return RangeCounter<Limbs, NgramSource>(text, order, bits, first, last, pool)
             .pack(words, {bounds.data(), bounds.size()});
     });

@@ -15,6 +15,7 @@
 #include "base/big_array.hpp"
 #include "base/most_words.hpp"
 #include "base/threads.hpp"
+#include "counts/levels.hpp"
 #include "counts/ngram_keys.hpp"
 #include "counts/runs.hpp"
 
@@ -22,9 +23,7 @@ namespace stategram {
 
 // The n-grams of one length. Those that begin with node i of the level above are first_child[i] and
 // following.
-struct Level {
-    BigArray<std::uint32_t> words, counts, first_child;
-};
+using Level = CountedLevel<BigArray<std::uint32_t>>;
 
 struct Run {
     BigArray<std::uint8_t> bytes;

@@ -46,33 +46,26 @@ RunWords checked_words(const In<std::uint32_t>& numbers, std::uint32_t end, int 
 CountLevels merge_ngrams(Runs runs, In<std::uint32_t> numbers, std::uint32_t end, int order, int kept,
                          std::uint32_t first, std::uint32_t last) {
     require(kept >= 1 && kept <= order, "n-grams of that many words were not counted");
-    std::vector<TrieLevel> levels;
     const RunWords words = checked_words(numbers, end, order, first, last);
     const RunsOfRange range{runs, words, first, last};
-    levels = with_limbs(order * words.bits, [&]<std::size_t Limbs>() {
+    return arrays_of(with_limbs(order * words.bits, [&]<std::size_t Limbs>() {
         LevelBuilder<Limbs> builder(kept, words.bits, first, last);
         range.merge<Limbs>([&](const auto& key, std::uint64_t count) { builder.add(key, count); });
         return builder.finish();
-    });
-    std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> made;
-    for (TrieLevel& level : levels)
-        made.emplace_back(std::move(level.words), std::move(level.counts), std::move(level.first_child));
-    return made;
+    }));
 }
 
 Out<std::uint8_t> merge_runs(Runs runs, In<std::uint32_t> numbers, std::uint32_t end, int order,
                              std::uint32_t first, std::uint32_t last) {
-    std::vector<std::uint8_t> merged;
     RunWords words = checked_words(numbers, end, order, first, last);
     const std::vector<std::uint32_t> id_of = inverse(numbers);
     words.ids = id_of;
     const RunsOfRange range{runs, words, first, last};
-    merged = with_limbs(order * words.bits, [&]<std::size_t Limbs>() {
+    return with_limbs(order * words.bits, [&]<std::size_t Limbs>() {
         RunWriter<Limbs> writer(words);
         range.merge<Limbs>([&](const auto& key, std::uint64_t count) { writer.add(key, count); });
         return writer.take();
     });
-    return merged;
 }
 
 }  // namespace stategram

@@ -22,6 +22,7 @@
 #include "base/checks.hpp"
 #include "base/most_words.hpp"
 #include "base/varints.hpp"
+#include "counts/levels.hpp"
 #include "counts/ngram_keys.hpp"
 
 namespace stategram {
@@ -182,10 +183,7 @@ class RunMerger {
     std::vector<std::size_t> tree_;
 };
 
-// The n-grams of one length, as Level of range_counter.hpp has them, in arrays that grow.
-struct TrieLevel {
-    std::vector<std::uint32_t> words, counts, first_child;
-};
+using GrowingLevel = CountedLevel<std::vector<std::uint32_t>>;
 
 // Keys in rising order to the levels of a trie, of n-grams with at most `order` words.
 template <std::size_t Limbs>
@@ -214,7 +212,7 @@ class LevelBuilder {
         before_ = key;
     }
 
-    std::vector<TrieLevel> finish() {
+    std::vector<GrowingLevel> finish() {
         const std::size_t words = levels_[0].words.size();
         if (order_ > 1) {
             auto& first_child = levels_[0].first_child;
@@ -232,7 +230,7 @@ class LevelBuilder {
 
     // Opens the next node of a level.
     void start(std::size_t level, std::uint32_t word) {
-        TrieLevel& here = levels_[level];
+        GrowingLevel& here = levels_[level];
         if (level == 0) {
             node_[0] = word - first_;
             // Also for the words before it that no key begins with.
@@ -248,7 +246,7 @@ class LevelBuilder {
 
     const int order_, bits_;
     const std::uint32_t first_;
-    std::vector<TrieLevel> levels_;
+    std::vector<GrowingLevel> levels_;
     std::array<std::size_t, most_words> node_{};  // the n-gram of each length that the last key begins with
     NgramKey<Limbs> before_{};
 };

@@ -21,8 +21,6 @@
 namespace stategram {
 namespace {
 
-using Levels = std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>>;
-
 namespace of_arpa {
 
 bool feed(ArpaReader& reader, InBytes block) { return reader.feed(block); }
@@ -60,18 +58,15 @@ std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::uint64_t>> words(Count
     return {std::move(words.letters), std::move(words.offsets), reader.word_counts()};
 }
 
-Levels levels(CountReader& reader, In<std::uint32_t> numbers, std::uint32_t n_numbers, std::size_t order,
-              bool check_suffixes) {
+CountLevels levels(CountReader& reader, In<std::uint32_t> numbers, std::uint32_t n_numbers, std::size_t order,
+                   bool check_suffixes) {
     require(order >= 1 && order <= std::size_t{most_words}, "order is not 1 to 9");
     require(numbers.size() == reader.words().size(), "one number for each word is needed");
     const std::vector<std::uint64_t> counts = reader.word_counts();
     for (std::size_t i = 0; i < numbers.size(); ++i)
         require(numbers[i] < n_numbers || (numbers[i] == CountReader::absent && counts[i] == 0),
                 "a number is not below their number");
-    Levels levels;
-    for (CountLevel& level : reader.levels(numbers.data(), n_numbers, order, check_suffixes))
-        levels.emplace_back(std::move(level.words), std::move(level.counts), std::move(level.first_child));
-    return levels;
+    return arrays_of(reader.levels(numbers.data(), n_numbers, order, check_suffixes));
 }
 
 }  // namespace of_counts

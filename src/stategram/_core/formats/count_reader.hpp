@@ -11,6 +11,7 @@
 
 #include "base/most_words.hpp"
 #include "base/threads.hpp"
+#include "counts/levels.hpp"
 #include "text/word_table.hpp"
 
 namespace stategram {
@@ -21,10 +22,7 @@ struct CountProblem : std::runtime_error {
     std::int64_t line;
 };
 
-// The n-grams of one length: the same arrays as those of a text that is counted.
-struct CountLevel {
-    std::vector<std::uint32_t> words, counts, first_child;
-};
+using CountLevel = CountedLevel<std::vector<std::uint32_t>>;
 
 class CountReader : public Exclusive {
  public:

@@ -119,14 +119,13 @@ class NgramTrie:
     ) -> NgramTrie:
         """Inverse of `plain`; `tables` has for each length those to whose values others are rounded."""
         packer = _Packer(plain.numbers, plain.begins, Workspace())
-        inner = len(plain.backoffs)
         for length in range(1, plain.order + 1):
-            begin, end = plain.begins[length : length + 2].tolist()
+            here = plain.level(length)
             packer.pack(
-                plain.words[begin:end],
-                plain.log_probs[begin:end],
-                plain.backoffs[begin : min(end, inner)],
-                plain.first_child[begin : end + 1] if end <= inner else _NONE,
+                plain.words[here],
+                plain.log_probs[here],
+                plain.backoffs[here],
+                plain.first_child[here.start : here.stop + 1] if length < plain.order else _NONE,
                 None if tables is None else tables[length - 1],
             )
         return packer.finish(closed=closed)

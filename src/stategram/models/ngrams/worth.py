@@ -52,23 +52,21 @@ def prune(estimates: Estimates, threshold: float) -> None:
 def ngram_worths(trie: PlainTrie) -> NDArray[np.float64]:
     """Return what each n-gram is worth, by its node; words are worth everything."""
     lower = trie.lower_log_probs
-    levels = [
-        EstimatedLevel(
-            trie.words[begin:end],
-            trie.first_child[begin : end + 1] - np.uint32(end) if k < trie.order else _NONE,
-            _NONE,
-            trie.log_probs[begin:end],
-            trie.backoffs[begin:end],
-            _ALL,
+    levels = []
+    for length in range(trie.order + 1):
+        here = trie.level(length)
+        children = trie.first_child[here.start : here.stop + 1] - np.uint32(here.stop)
+        levels.append(
+            EstimatedLevel(
+                trie.words[here],
+                children if length < trie.order else _NONE,
+                _NONE,
+                trie.log_probs[here],
+                trie.backoffs[here],
+                _ALL,
+            )
         )
-        for k, (begin, end) in enumerate(zip(trie.begins[:-1], trie.begins[1:], strict=True))
-    ]
-    worths = _level_worths(
-        levels,
-        lambda k: lower[trie.begins[k] : trie.begins[k + 1]],
-        trie.numbers,
-        Workspace(),
-    )
+    worths = _level_worths(levels, lambda length: lower[trie.level(length)], trie.numbers, Workspace())
     return np.concatenate([np.full(int(trie.begins[2]), np.inf), *worths])
 
 
