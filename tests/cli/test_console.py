@@ -67,8 +67,10 @@ def test_options_of_a_model_are_one_record() -> None:
     arguments = ["--no-lowercase", "--digits", "", "--tokenize", "none", "--no-verify"]
     assert invoke(command, *arguments, "--encoding-errors", "replace").exit_code == 0
     assert invoke(other).exit_code == 0
+    assert invoke(other, "--digits", "none").exit_code == 0
     given = {"lowercase": False, "digits": None, "tokenize": None, "encoding_errors": "replace"}
-    assert found == [ReadingOptions(given, no_verify=True), ReadingOptions()]
+    word = ReadingOptions({"digits": "none"})
+    assert found == [ReadingOptions(given, no_verify=True), ReadingOptions(), word]
 
 
 def test_a_command_runs_within_its_resources() -> None:

@@ -31,7 +31,7 @@ def test_a_model_of_counts_is_that_of_the_text(
     (tmp_path / "a").write_text("".join(lines[:100]))
     (tmp_path / "b").write_text("".join(lines[100:]))
     for name in ("a", "b"):
-        given = ("count", tmp_path / name, "--order", 4, "--format", "srilm", "-o", tmp_path / f"{name}.gz")
+        given = ("count", tmp_path / name, "--order", 4, "-o", tmp_path / f"{name}.gz")
         assert run(*given, capfd=capfd)[0] == 0
     merged = ("count", tmp_path / "a.gz", tmp_path / "b.gz", "--merge", "-o", tmp_path / "merged")
     assert run(*merged, capfd=capfd)[0] == 0
@@ -82,6 +82,8 @@ def test_options_that_counts_cannot_have(
         (["--merge", "--format", "folder", "-o", tmp_path / "x"], "--merge makes one count file"),
         (["--force", "-o", "-"], "--force is for a folder; leave it out with --format srilm"),
         (["-o", tmp_path / "model", "--format", "csv", "--shard-size", 5000], "--shard-size is for a folder"),
+        (["-o", tmp_path / "model.gz", "--cluster", "local:2"], "--cluster is for a folder"),
+        (["--vocab-file", texts / "held", "-o", texts / "held", "--format", "srilm"], "is an input too"),
     ]
     for arguments, message in refused:
         status, _, err = run("count", tmp_path / "counts", *arguments, capfd=capfd)

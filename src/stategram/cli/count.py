@@ -32,7 +32,7 @@ from stategram.counts import (
 )
 from stategram.formats import COUNT_FORMATS, write_counts
 from stategram.resources import parse_size
-from stategram.storage import expand_urls, is_url
+from stategram.storage import expand_urls, is_url, uncompressed_name
 from stategram.tables import choose_format
 from stategram.wording import command_line, plural
 from stategram.wording import size as format_bytes
@@ -50,7 +50,7 @@ Examples:
   stategram count "s3://bucket/text/*.zst" -o s3://bucket/counts --cluster tls://scheduler:8786
   stategram train counts -o model
   stategram classes counts -k 1000 -o classes.tsv
-  stategram count text.txt --order 3 --format srilm -o counts.gz
+  stategram count text.txt --order 3 -o counts.gz
   stategram count part1.gz part2.gz --merge -o counts.gz
   stategram count text.txt --order 2 -o counts.parquet""",
 )
@@ -66,7 +66,8 @@ Examples:
 @click.option(
     "--format",
     type=click.Choice((_FOLDER, *COUNT_FORMATS)),
-    help="What OUT is.  [default: as it is named; srilm with --merge or to stdout; otherwise folder]",
+    help="What OUT is.  [default: as it is named; srilm with --merge, to stdout or if compressed; "
+    "otherwise folder]",
 )
 @click.option(
     "--order",
@@ -113,13 +114,16 @@ def count(
     """
     names = expand_urls(list(texts))
     check_inputs([*names, *([text.vocab_file] if text.vocab_file else [])])
-    format = choose_format(output, format, "srilm" if merge or output == "-" else _FOLDER)
+    is_file = merge or output == "-" or uncompressed_name(output) != output
+    format = choose_format(output, format, "srilm" if is_file else _FOLDER)
     if format == _FOLDER:
         if merge:
             raise click.UsageError("--merge makes one count file; give another --format than folder")
         _count_into_folder(names, output, order or _ORDER, text, shard_size, console, replaces=force)
     else:
-        refuse_options(("force", "shard_size"), f"is for a folder; leave it out with --format {format}")
+        refuse_options(
+            ("force", "shard_size", "cluster"), f"is for a folder; leave it out with --format {format}"
+        )
         _count_into_file(names, output, format, order, text, console, merge=merge)
 
 
@@ -164,7 +168,7 @@ def _count_into_file(
     *,
     merge: bool,
 ) -> None:
-    check_outputs([output], names)
+    check_outputs([output], [*names, *([text.vocab_file] if text.vocab_file else [])])
     if merge:
         refuse_options(FORMAT_OPTIONS, "is for texts; leave it out with --merge")
         console.steps = 2

@@ -133,9 +133,8 @@ def _reading_options(command: F, *options: Callable[[Any], Any], names: Sequence
     def with_reading(**options: Any) -> Any:
         given = {name: options.pop(name) for name in names}
         opening = {name: options.pop(name) for name in ("no_verify", "history_name") if name in options}
-        # A value that stands for none of them is as good as a format's None.
         override = {
-            name: None if value in ("", _NONE) else value
+            name: None if value == _none_of(name) else value
             for name, value in given.items()
             if value is not None
         }
@@ -145,6 +144,11 @@ def _reading_options(command: F, *options: Callable[[Any], Any], names: Sequence
 
 
 _NONE = "none"
+
+
+def _none_of(name: str) -> str:
+    """Return the value of an option that stands for a format's None; any other text may be a word."""
+    return _NONE if _literals(_FORMAT[name].type) else ""
 
 
 def _format_option(name: str, *, of_model: bool = False) -> Callable[[Any], Any]:

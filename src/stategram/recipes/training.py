@@ -126,9 +126,11 @@ class Training:
     def _counted(self, order: int) -> Corpus | ShardedText:
         """Return what n-grams of `order` words are counted from: kept counts, if they are long enough."""
         text = self.text
-        if isinstance(text, ShardedText) and (text.runs is None or text.runs.order >= order):
-            return text
-        return self.corpus
+        if not isinstance(text, ShardedText):
+            return self.corpus
+        is_too_short = text.runs is not None and text.runs.order < order
+        # A text that no part has needed so far may be larger than memory: `count_ngrams` refuses the order.
+        return self.corpus if is_too_short and "corpus" in vars(self) else text
 
     @property
     def bigrams(self) -> BigramCounts:
