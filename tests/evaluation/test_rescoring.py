@@ -68,7 +68,7 @@ def test_totals_are_what_they_are_said_to_be(model: NgramModel) -> None:
     assert found.best["b"] == "the cat"
 
 
-def test_tuning_lowers_errors_and_no_grid_finds_fewer(model: NgramModel) -> None:
+def test_tuning_lowers_errors_and_no_other_grid_finds_fewer(model: NgramModel) -> None:
     lists = noisy_lists()
     found = rescore(model, lists, references=SAID, tune=True)
     assert found.before is not None

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram import _core
 from stategram.errors import BadDataError, UsageError
-from stategram.resources import Resources
 from stategram.text import END, Corpus, TextFormat, corpus_from_sentences
+
+# The cost of an alignment: its errors, times 2^32, plus its insertions and deletions. So the least cost has
+# the fewest errors, and of these alignments the most substitutions.
+_SUBSTITUTION = 1 << 32
+_INSERTION_OR_DELETION = _SUBSTITUTION + 1
+# Costs of alignments in memory at a time.
+_CELLS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +102,11 @@ class NBestLists:
         return ordered
 
     def best(self, totals: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the best hypothesis of each utterance."""
-        return self.order(totals)[self.starts[:-1]]
+        """Return the best hypothesis of each utterance; of equals, the earlier."""
+        highest = np.maximum.reduceat(totals, self.starts[:-1])
+        is_best = ~(totals < np.repeat(highest, np.diff(self.starts)))
+        best = np.flatnonzero(is_best)
+        return best[np.diff(self.utterance_of[best], prepend=-1) > 0]
 
 
 @dataclass(frozen=True)
@@ -127,12 +136,12 @@ class HypothesisErrors:
     nbest: NBestLists
     words: NDArray[np.int64]
     """The number of words of the reference of each utterance."""
-    substitutions: NDArray[np.uint32]
-    deletions: NDArray[np.uint32]
-    insertions: NDArray[np.uint32]
+    substitutions: NDArray[np.int64]
+    deletions: NDArray[np.int64]
+    insertions: NDArray[np.int64]
 
-    @property
-    def errors(self) -> NDArray[np.uint32]:
+    @cached_property
+    def errors(self) -> NDArray[np.int64]:
         """All errors of each hypothesis."""
         return self.substitutions + self.deletions + self.insertions
 
@@ -157,7 +166,7 @@ def hypothesis_errors(
     --------
     >>> nbest = NBestLists.from_mapping({"u1": [(-2.0, "the cat sat"), (-1.5, "a cap sat down")]})
     >>> hypothesis_errors(nbest, {"u1": "the cat sat"}, TextFormat()).errors
-    array([0, 3], dtype=uint32)
+    array([0, 3])
 
     """
     missing = [name for name in nbest.utterances if name not in references]
@@ -169,13 +178,47 @@ def hypothesis_errors(
     said_and_found = [*(references[name] for name in nbest.utterances), *nbest.texts]
     texts = sentences_with_empty(said_and_found, text_format.override({"lowercase": False, "digits": None}))
     said, found = texts.sentences(0, len(nbest)), texts.sentences(len(nbest), texts.n_sentences)
-    substitutions, deletions, insertions = _core.word_errors(
-        *_without_ends(found),
-        *_without_ends(said),
-        nbest.utterance_of.astype(np.uint32),
-        Resources.current().threads,
-    )
-    return HypothesisErrors(nbest, np.diff(said.sentence_starts) - 1, substitutions, deletions, insertions)
+    said_ids, said_starts = _without_ends(said)
+    ids, starts = _without_ends(found)
+    costs = np.empty(len(nbest.texts), np.int64)
+    for i, reference in enumerate(np.split(said_ids, said_starts[1:-1])):
+        first, last = nbest.starts[i : i + 2]
+        costs[first:last] = _least_costs(ids, starts[first : last + 1], reference)
+    n_said = np.diff(said_starts)
+    errors, apart = np.divmod(costs, _SUBSTITUTION)
+    insertions = (apart + np.diff(starts) - n_said[nbest.utterance_of]) // 2
+    return HypothesisErrors(nbest, n_said, errors - apart, apart - insertions, insertions)
+
+
+def _least_costs(
+    ids: NDArray[np.uint32], starts: NDArray[np.int64], reference: NDArray[np.uint32]
+) -> NDArray[np.int64]:
+    """Return the cost of the best alignment of each text with a reference.
+
+    cost(i, j) = min( cost(i-1, j-1) + substitution if words differ,
+                      cost(i-1, j) + deletion, cost(i, j-1) + insertion )
+
+    for the first i words of the reference and the first j of a text.
+    """
+    lengths = np.diff(starts)
+    costs = np.empty(len(lengths), np.int64)
+    n_parts = 1 + len(lengths) * (int(lengths.max()) + 1) // _CELLS
+    for part in np.array_split(np.argsort(lengths), min(n_parts, len(lengths))):
+        columns = np.arange(lengths[part].max() + 1)
+        # The words after the end of a text are those of others; no cost that counts depends on them.
+        words = ids.take(starts[part, None] + columns[:-1], mode="clip")
+        inserted = columns * _INSERTION_OR_DELETION
+        row = np.tile(inserted, (len(part), 1))
+        for word in reference:
+            aligned = row[:, :-1] + (words != word) * _SUBSTITUTION
+            row += _INSERTION_OR_DELETION
+            np.minimum(row[:, 1:], aligned, out=row[:, 1:])
+            # The least cost with any number of insertions.
+            row -= inserted
+            np.minimum.accumulate(row, axis=1, out=row)
+            row += inserted
+        costs[part] = row[np.arange(len(part)), lengths[part]]
+    return costs
 
 
 def _without_ends(corpus: Corpus) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:

@@ -19,7 +19,6 @@ from stategram.text import Corpus, FormatOverride
 _RULED_OUT = -1e6
 # Log-probabilities of acoustic models are often scaled differently; the search starts from several weights.
 _STARTS = (1.0, 0.0, 0.1, 0.3, 3.0, 10.0)
-_MAX_WEIGHT = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,15 +126,13 @@ def rescore(
         if tune:
             axis = np.arange(columns + 2) == columns
             starts = [weights] if lm_weight is not None else [np.where(axis, w, weights) for w in _STARTS]
-            positive, any_sign = (0.0, _MAX_WEIGHT), (-_MAX_WEIGHT, _MAX_WEIGHT)
-            others = None if score_weights is not None else positive
-            bounds = [
+            lowest = [
                 None,
-                *[others] * (columns - 1),
-                positive if lm_weight is None else None,
-                any_sign if word_bonus is None else None,
+                *[0.0 if score_weights is None else None] * (columns - 1),
+                0.0 if lm_weight is None else None,
+                -np.inf if word_bonus is None else None,
             ]
-            weights = tune_weights(found, features, starts, bounds, subprogress(progress, 0.5, 1.0))
+            weights = tune_weights(found, features, starts, lowest, subprogress(progress, 0.5, 1.0))
         oracle = found.oracle()
         before, after = (found.of(nbest.best(totals)) for totals in (first_pass, features @ weights))
     return Rescored(

@@ -1,8 +1,6 @@
-"""Weights of scores that make the fewest word errors: exact line searches, one weight after the other.
+"""Weights of scores with few word errors: a grid over each weight in turn, refined around its best value.
 
-The errors of the best hypotheses are piecewise constant in the weights, so they have no gradient; but along
-one weight all places where they change are known (Och 2003, "Minimum error rate training in statistical
-machine translation").
+The errors of the best hypotheses are piecewise constant in the weights, so they have no gradient.
 """
 
 from __future__ import annotations
@@ -12,20 +10,20 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram import _core
 from stategram.evaluation.nbest import HypothesisErrors
 from stategram.progress import Progress
-from stategram.resources import Resources
 
 _MAX_ROUNDS = 20
-Bounds = tuple[float, float]
+# Eight values per decade, then twice a finer grid around the best ones.
+_MAGNITUDES = np.geomspace(0.01, 1000.0, 41)
+_REFINEMENTS, _REFINED_VALUES = 2, 12
 
 
 def tune_weights(
     found: HypothesisErrors,
     features: NDArray[np.float64],
     starts: Sequence[NDArray[np.float64]],
-    bounds: Sequence[Bounds | None],
+    lowest: Sequence[float | None],
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
     """Return weights of features whose weighted sum chooses hypotheses with few errors.
@@ -38,15 +36,15 @@ def tune_weights(
         A row for each hypothesis.
     starts
         The weights from which the search starts, once from each; of equal results, that of the first stays.
-    bounds
-        The lowest and the highest value of each weight; None: it is not changed.
+    lowest
+        The lowest value of each weight, 0 or -inf; None: it is not changed.
     progress
         Called with the fraction done and a few words.
 
     """
     best, fewest = starts[0], _count(found, features @ starts[0])
     for number, start in enumerate(starts):
-        weights, errors = _descend(found, features, start, bounds)
+        weights, errors = _descend(found, features, start, lowest)
         if errors < fewest:
             best, fewest = weights, errors
         if progress:
@@ -58,57 +56,67 @@ def _descend(
     found: HypothesisErrors,
     features: NDArray[np.float64],
     start: NDArray[np.float64],
-    bounds: Sequence[Bounds | None],
+    lowest: Sequence[float | None],
 ) -> tuple[NDArray[np.float64], int]:
     """Search along one weight after the other, until none gains; return the weights and the errors."""
-    weights, errors = start, _count(found, features @ start)
+    weights, errors = start.copy(), _count(found, features @ start)
     for _ in range(_MAX_ROUNDS):
         before = errors
-        for axis, range_ in enumerate(bounds):
-            if range_ is None:
+        for axis, low in enumerate(lowest):
+            if low is None:
                 continue
-            moved = weights.copy()
-            moved[axis] = 0.0
-            moved[axis] = search_line(found, features @ moved, features[:, axis], range_)
-            reached = _count(found, features @ moved)
+            others = features @ np.where(np.arange(len(weights)) == axis, 0.0, weights)
+            weight, reached = search_weight(found, others, features[:, axis], low)
             # Where nothing is gained, the middle of the range that is as good is still the safer choice.
             if reached <= errors:
-                weights, errors = moved, reached
+                weights[axis], errors = weight, reached
         if errors == before:
             break
     return weights, errors
 
 
-def search_line(
+def search_weight(
+    found: HypothesisErrors, offsets: NDArray[np.float64], slopes: NDArray[np.float64], lowest: float
+) -> tuple[float, int]:
+    """Return the weight of `slopes` with the fewest errors, and these.
+
+    It is the middle of the widest range of neighbouring values that are as good.
+    """
+    values = np.concatenate((-_MAGNITUDES[::-1], [0.0], _MAGNITUDES))
+    values = values[values >= lowest]
+    errors = _counts(found, offsets, slopes, values)
+    changes = np.flatnonzero(np.diff(errors))
+    if len(changes) == 0:
+        return 0.0, int(errors[0])
+    # What lies outside of all changes has no width of its own.
+    inside = slice(changes[0], changes[-1] + 2)
+    values, errors = values[inside], errors[inside]
+    for _ in range(_REFINEMENTS):
+        begin, end = _widest_best(values, errors)
+        # These stay among the values, so that no refinement has more errors.
+        borders = values[[max(begin - 1, 0), begin, end, min(end + 1, len(values) - 1)]]
+        values = np.unique(np.linspace(borders[:-1], borders[1:], _REFINED_VALUES))
+        errors = _counts(found, offsets, slopes, values)
+    begin, end = _widest_best(values, errors)
+    middle = begin + int(np.argmin(abs(values[begin : end + 1] - (values[begin] + values[end]) / 2)))
+    return float(values[middle]), int(errors[middle])
+
+
+def _widest_best(values: NDArray[np.float64], errors: NDArray[np.int64]) -> tuple[int, int]:
+    """Return the first and the last of the neighbouring values that have the fewest errors."""
+    edges = np.flatnonzero(np.diff(errors == errors.min(), prepend=False, append=False))
+    begins, ends = edges[::2], edges[1::2] - 1
+    widest = int(np.argmax(values[ends] - values[begins]))
+    return int(begins[widest]), int(ends[widest])
+
+
+def _counts(
     found: HypothesisErrors,
     offsets: NDArray[np.float64],
     slopes: NDArray[np.float64],
-    bounds: Bounds,
-) -> float:
-    """Return the weight with the fewest errors: the middle of the widest range of weights that have them."""
-    low, high = bounds
-    at_low, places, changes = _core.error_envelope(
-        found.nbest.starts,
-        offsets,
-        np.ascontiguousarray(slopes),
-        found.errors,
-        low,
-        high,
-        Resources.current().threads,
-    )
-    if len(places) == 0:
-        return min(max(0.0, low), high)
-    edges, inverse = np.unique(places, return_inverse=True)
-    errors = at_low + np.concatenate(([0], np.cumsum(np.bincount(inverse.reshape(-1), changes)))).round()
-    # What lies outside of all changes has no width of its own.
-    margin = (float(edges[-1] - edges[0]) or abs(float(edges[0])) or 1.0) / 10
-    edges = np.concatenate(([max(low, edges[0] - margin)], edges, [min(high, edges[-1] + margin)]))
-    # Neighbouring pieces with the same errors are one.
-    first = np.flatnonzero(np.diff(errors, prepend=np.nan) != 0)
-    begins, ends = edges[first], edges[np.append(first[1:], len(errors))]
-    width = np.where(errors[first] == errors.min(), ends - begins, -1.0)
-    widest = int(np.argmax(width))
-    return float((begins[widest] + ends[widest]) / 2)
+    values: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    return np.array([_count(found, offsets + value * slopes) for value in values])
 
 
 def _count(found: HypothesisErrors, totals: NDArray[np.float64]) -> int:

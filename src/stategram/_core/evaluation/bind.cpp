@@ -35,31 +35,11 @@ void bind_distribution_rows(nb::module_& m) {
         "With m = 1 and e = 0 it is the entropy in nats.");
 }
 
-void bind_error_envelope(nb::module_& m) {
-    def_kernel(
-        m, "error_envelope", &error_envelope, "starts offsets slopes errors low high threads",
-        "Return the errors of the best hypotheses at the weight `low`, and where they change by how much.\n"
-        "\n"
-        "The total of a hypothesis is its offset plus the weight times its slope; places are those between\n"
-        "`low` and `high`, utterance by utterance.");
-}
-
-void bind_word_errors(nb::module_& m) {
-    def_kernel(
-        m, "word_errors", &word_errors, "ids starts reference_ids reference_starts references threads",
-        "Return the substitutions, deletions and insertions of each hypothesis.\n"
-        "\n"
-        "They are those of an alignment with the fewest errors, and of these with the most substitutions.\n"
-        "`references` has the number of the reference of each hypothesis.");
-}
-
 }  // namespace
 
 void register_evaluation(nb::module_& m) {
     bind_bootstrap(m);
     bind_distribution_rows(m);
-    bind_error_envelope(m);
-    bind_word_errors(m);
 }
 
 }  // namespace stategram

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 
 #include "base/arrays.hpp"
 #include "ngrams/plain_trie.hpp"
@@ -21,16 +20,5 @@ void add_backoff_rows(const PlainTrie& trie, In<float> probs, In<float> backoffs
 template <typename Real>
 void add_category_rows(In<Real> of_categories, In<std::int32_t> categories, In<Real> word_probs,
                        std::size_t n_categories, InOut<Real> rows, int threads);
-
-// error_envelope.cpp
-std::tuple<std::int64_t, Out<double>, Out<std::int64_t>> error_envelope(In<std::int64_t> starts,
-                                                                        In<double> offsets, In<double> slopes,
-                                                                        In<std::uint32_t> errors, double low,
-                                                                        double high, int threads);
-
-// word_errors.cpp
-std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>> word_errors(
-    In<std::uint32_t> ids, In<std::int64_t> starts, In<std::uint32_t> reference_ids,
-    In<std::int64_t> reference_starts, In<std::uint32_t> references, int threads);
 
 }  // namespace stategram
