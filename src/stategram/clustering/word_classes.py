@@ -195,7 +195,7 @@ class WordClasses:
         progress: Progress | None = None,
         stop: Stop | None = None,
     ) -> WordClasses:
-        """Do the same with bigrams that were counted already; `vocabulary` has their words.
+        """Find the classes from bigrams that are already counted; `vocabulary` has their words.
 
         Examples
         --------

@@ -246,7 +246,7 @@ def evaluate_resampled(
         interval=whole.interval,
         interval_known=of_known.interval,
         # Parts count unknown words, so they are not compared with a mixture without them.
-        difference=None if best is None or len(parts) == 1 or choice == "exclude" else whole.difference(best),
+        difference=None if best is None or choice == "exclude" else whole.difference(best),
         resampling=units.resampling,
         unknown_words=choice,
     )

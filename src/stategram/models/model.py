@@ -186,7 +186,7 @@ class Model(ABC):
 
     @property
     def shorter_histories(self) -> tuple[str, ...]:
-        """What it is called while it knows the last 0, 1, 2, ... words only; empty if nobody would ask."""
+        """Names for the model limited to the last 0, 1, 2, ... words; empty if it is not shown like that."""
         return ()
 
     def targets(self, ids: NDArray[np.uint32]) -> Targets:

@@ -198,7 +198,7 @@ def sizes_chart(found: Reproduction) -> Chart | None:
 
 def weights_chart(found: Reproduction) -> Chart | None:
     """Draw the weights of the parts of each mixture."""
-    mixtures = [row for row in _distinct(found) if len(row.parts) > 1]
+    mixtures = [row for row in _distinct(found) if row.parts]
     if not mixtures:
         return None
     names, titles = _names(mixtures), _names(_distinct(found))

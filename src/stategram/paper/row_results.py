@@ -191,18 +191,22 @@ def _note(part: ClusteredPart, states: int, categories: int) -> str:
 
 def _perplexity(log_probs: _LogProbs) -> float:
     """Return the perplexity of events; StategramError if it is infinite."""
+    _check_finite(log_probs)
+    return float(np.exp(-log_probs.mean()))
+
+
+def _check_finite(log_probs: _LogProbs) -> None:
     if not np.isfinite(log_probs).all():
         impossible = int(np.count_nonzero(~np.isfinite(log_probs)))
         raise StategramError(
             f"{impossible:,} of {len(log_probs):,} events have no probability, so there is no perplexity; "
             "give more training text, or --vocab, so that it has unknown words"
         )
-    return float(np.exp(-log_probs.mean()))
 
 
 def _test_figures(log_probs: _LogProbs, corpus: Corpus) -> tuple[PerplexityFigures, _LogProbs]:
     """Return what a table shows of a text, and the perplexities of its resamples."""
-    _perplexity(log_probs)
+    _check_finite(log_probs)
     figures, resampled = evaluate_resampled(Scores(corpus, log_probs, State(None)))
     return figures, resampled.resamples
 

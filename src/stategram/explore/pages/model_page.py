@@ -144,10 +144,8 @@ def _gain(model: Model, test: PerplexityFigures | None) -> str:
 
 
 def _on_test(model: Model, test: PerplexityFigures, history: str | None) -> Description:
-    """Return the figures of a test text; parts have their titles here, but those of a word tree model."""
-    if len(test.parts) == 1:
-        test = replace(test, parts=())
-    elif len(model.part_titles) == len(test.parts):
+    """Return the figures of a test text; the parts of a mixture have their titles, trees are numbered."""
+    if len(model.part_titles) == len(test.parts):
         named = zip(test.parts, model.part_titles, strict=True)
         test = replace(test, parts=tuple(replace(part, name=title) for part, title in named))
     histories = tuple(replace(one, history=_LOOKS_BACK[one.history]) for one in test.histories)

@@ -236,7 +236,7 @@ class NgramModel(Model):
 
     @property
     def shorter_histories(self) -> tuple[str, ...]:
-        """What models of lower orders are called."""
+        """The names of the lower orders."""
         longer = (f"{order}-gram" for order in range(4, self.order + 1))
         return ("unigram", "bigram", "trigram", *longer)[: self.order - 1]
 

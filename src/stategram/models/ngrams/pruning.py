@@ -71,7 +71,7 @@ def drop_ngrams(
     size_of: Callable[[Model], int] = model_size,
     progress: Progress | None = None,
 ) -> M:
-    """Do the same but for the rounding, which sizes take into account all the same."""
+    """Drop n-grams as `prune_model` does, without rounding the others; sizes are those after rounding."""
     if not budget.has_limit:
         return model
     pruning = _Pruning(model, progress)
