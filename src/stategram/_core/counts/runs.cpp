@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "base/arrays.hpp"

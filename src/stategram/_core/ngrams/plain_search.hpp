@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "base/prefetch.hpp"
 #include "ngrams/packed_trie.hpp"

@@ -1,7 +1,6 @@
 // From plain arrays of n-grams to packed ones: numbers and values of a few bits each.
 #include <algorithm>
 #include <bit>
-#include <tuple>
 #include <vector>
 
 #include "base/arrays.hpp"

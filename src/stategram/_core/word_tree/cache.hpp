@@ -29,8 +29,6 @@ class TextCache {
 
     bool belongs_to(const TreeEvidence& evidence) const { return evidence_.get() == &evidence; }
 
-    std::size_t n_caches() const { return caches_.size(); }
-
     // Sets the contexts of an event; `find` also finds the words that followed them.
     void enter(const std::uint32_t* const* streams, std::size_t event);
     void find(const std::uint32_t* const* streams, std::size_t event);

@@ -4,11 +4,8 @@
 // Events are brought to parts of neighbouring hashes, which are sorted by (context, word, next value) and
 // written one after the other: a level never holds more than a few million events at a time besides the
 // result. The parts do not depend on the number of threads.
-#include <array>
 #include <bit>
-#include <memory>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "base/arrays.hpp"

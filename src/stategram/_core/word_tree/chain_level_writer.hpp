@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 #include <vector>
 

@@ -121,7 +121,6 @@ class TreeEvidence {
     std::size_t n_matches() const { return (match_depth(0) + 1) * (match_depth(1) + 1); }
     const std::vector<ChainView>& chains() const { return chains_; }
     const ChainLevel& level(std::size_t slot) const { return levels_[slot]; }
-    const RootEstimates& continuation_root(std::size_t tree) const { return continuation_roots_[tree]; }
     const RootEstimates& count_root(std::size_t tree) const { return count_roots_[tree]; }
 
     // The hashes of the contexts of an event from its values, of which there is one for each stream; chains
