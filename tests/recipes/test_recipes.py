@@ -281,6 +281,8 @@ def test_ngrams_are_trained_without_the_text(
         np.testing.assert_array_equal(found, expected)
     with pytest.raises(UsageError, match="up to 3 words were counted, not of 4; count the text with --order"):
         train_recipe(counted, None, Recipe(part=[NgramPart(order=4)]))
+    with pytest.raises(UsageError, match="the counts were used up by a model; count again"):
+        train_recipe(given, None, recipe)
     with pytest.raises(UsageError, match="counts without their text give an n-gram model of words only"):
         train_recipe(count_ngrams(texts[0], 3), None, Recipe(part=[CategoryNgramPart(classes=4)]))
     with pytest.raises(UsageError, match="the counts have n-grams of up to 3 words, not of 2"):

@@ -84,7 +84,9 @@ class NgramCounts:
 
     @property
     def order(self) -> int:
-        """The number of words of the longest n-grams."""
+        """The number of words of the longest n-grams; UsageError once a model has used the counts up."""
+        if not self.levels:
+            raise UsageError("the counts were used up by a model; count again")
         return len(self.levels) - 1
 
     @property

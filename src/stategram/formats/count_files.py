@@ -156,9 +156,7 @@ def write_counts(
     """
     if format not in COUNT_FORMATS:
         raise UsageError(f"there is no count format {format!r}; choose one of {', '.join(COUNT_FORMATS)}")
-    levels = counts.levels[1:]
-    if not levels:
-        raise UsageError("the counts were used up by a model; count again")
+    levels = [counts.levels[length] for length in range(1, counts.order + 1)]
     vocabulary, numbers = counts.vocabulary, counts.numbers
     encoded = [word.encode() for word in vocabulary.words]
     by_bytes = np.array(sorted(range(len(encoded)), key=encoded.__getitem__), np.int64)

@@ -154,8 +154,8 @@ def _of_one_part(recipe: Recipe, budget: Budget) -> Budget:
     """Return the budget of the only part, less what the manifest says of the recipe: JSON in JSON."""
     if budget.max_size is None:
         return budget
-    said = len(json.dumps(json.dumps(recipe.to_json()))) + _MORE_BYTES
-    return msgspec.structs.replace(budget, max_size=max(1, budget.max_size - said))
+    n_bytes = len(json.dumps(json.dumps(recipe.to_json()))) + _MORE_BYTES
+    return msgspec.structs.replace(budget, max_size=max(1, budget.max_size - n_bytes))
 
 
 def _together(
