@@ -191,7 +191,6 @@ JSONL = (
     b'{"text":"a ship at sea\\n\\na\\u0000wave" , "id":2 } \r\n'
     b'{"text": ""}'
 )
-CSV = b'\xef\xbb\xbfid,text,"x, y"\n1,the deep sea,0.50\n2,the dry road,\n\n"3","a ship\nat sea",""""\n4,,\n'
 
 
 def test_rows_of_jsonl(texts: Path, tmp_path: Path) -> None:
@@ -230,22 +229,6 @@ def test_the_lines_of_a_text_are_its_sentences(
     assert found[0] != found[1]
 
 
-def test_rows_of_csv_and_tsv(texts: Path, tmp_path: Path) -> None:
-    header, first, quoted = b'id,text,"x, y"\n', b"1,the deep sea,0.50\n", b'"3","a ship\nat sea",""""\n'
-    for name, data in (("pool.csv", CSV), ("pool.tsv", CSV.replace(b",", b"\t"))):
-        separator = b"," if name.endswith("csv") else b"\t"
-        (tmp_path / name).write_bytes(data)
-        arguments = [tmp_path / name] * 2, texts / "sea.txt", texts / "land.txt"
-        expected = header + (first + quoted) * 2
-        assert written(*arguments, threshold=0) == expected.replace(b",", separator)
-        scored = written(*arguments, keep=4, scores=True).split(b"\n")
-        assert scored[0] == header.strip().replace(b",", separator) + separator + b"score"
-        assert scored[1].rpartition(separator)[0] == first.strip().replace(b",", separator)
-    (tmp_path / "other.csv").write_bytes(b"text,id\na,b\n")
-    with pytest.raises(BadDataError, match=r"other\.csv: its columns are not those"):
-        written([tmp_path / "pool.csv", tmp_path / "other.csv"], *arguments[1:], threshold=0)
-
-
 def test_rows_of_parquet(texts: Path, tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -277,6 +260,9 @@ def test_rows_of_parquet(texts: Path, tmp_path: Path) -> None:
         written(*arguments, threshold=0, text_column="txt")
     with pytest.raises(BadDataError, match="'id' is of type int16"):
         written(*arguments, threshold=0, text_column="id")
+    parquet.write_table(table.drop_columns("id"), tmp_path / "other.parquet")
+    with pytest.raises(BadDataError, match=r"other\.parquet: its columns are not those"):
+        written([tmp_path / "pool.parquet", tmp_path / "other.parquet"], *arguments[1:], threshold=0)
     (tmp_path / "bad.parquet").write_bytes(b"PAR1nothing")
     with pytest.raises(BadDataError, match=r"bad\.parquet: not a parquet file"):
         written(tmp_path / "bad.parquet", texts / "sea.txt", texts / "land.txt", threshold=0)
@@ -398,12 +384,6 @@ def test_texts_are_normalized_as_those_of_the_models(texts: Path, tmp_path: Path
             UsageError,
             r"p\.jsonl:1: there is a column 'score' already",
         ),
-        ("p.csv", b"text,score\na,1\n", UsageError, r"p\.csv: there is a column 'score' already"),
-        ("p.csv", b"id,texts\n1,a\n", UsageError, r"p\.csv: no column 'text'.*'texts'\?"),
-        ("p.csv", b"id,text\n1,a\n2\n", BadDataError, r"p\.csv:3: found 1 field, but line 1 names 2"),
-        ("p.csv", b'id,text\n1,a\n2,"b" c\n', BadDataError, r"p\.csv:3: bad quoting"),
-        ("p.csv", b"id,text\n1,\xe9\n", BadDataError, r"p\.csv:2: the byte 0xe9 is not UTF-8"),
-        ("p.csv", b"", BadDataError, r"p\.csv:1: no columns"),
         ("p.txt", b"a ship\n\xe9\n", BadDataError, r"p\.txt:2: byte 0xe9"),
         ("p.txt", b"\n\n", BadDataError, r"no words in .*p\.txt"),
         ("p.txt", b"", BadDataError, r"no words in .*p\.txt"),
@@ -441,7 +421,8 @@ def test_bad_pools_are_refused(
         ({"threshold": float("nan")}, "threshold is nan"),
         ({"keep": 1, "by": "size"}, "by is 'size'"),
         ({"keep": 1, "by": "perplexity", "general": "x"}, "in-domain model alone"),
-        ({"keep": 1, "format": "xml"}, "no format 'xml'"),
+        ({"keep": 1, "format": "xml"}, "pool.txt: xml is not a format"),
+        ({"keep": 1, "format": "csv"}, "csv is not a format of rows .* one of text, jsonl, parquet"),
         ({"keep": 1, "format": "jsonl", "scores": True, "score_column": "text"}, "'text' has the texts"),
         ({"keep": 1, "output": "out.parquet"}, "out.parquet is named as parquet"),
     ],
@@ -521,6 +502,10 @@ def test_in_domain_texts_that_cannot_be_used(texts: Path, tmp_path: Path) -> Non
         written([pool], pool, keep=1)
     with pytest.raises(UsageError, match=r"pool\.txt is text and .*a\.jsonl is jsonl"):
         written([pool, tmp_path / "a.jsonl"], texts / "sea.txt", keep=1)
+    (tmp_path / "a.csv").write_text("id,text\n1,a\n")
+    for texts_given in ((tmp_path / "a.csv", texts / "sea.txt"), (pool, tmp_path / "a.csv")):
+        with pytest.raises(UsageError, match=r"a\.csv: csv is not a format of rows"):
+            written(*texts_given, keep=1)
     cache = CacheModel.train(SEA)
     with pytest.raises(UsageError, match=r"in-domain: CacheModel.* looks back beyond the sentence"):
         written(pool, cache, keep=1)

@@ -80,7 +80,7 @@ R. C. Moore and W. Lewis: Intelligent selection of language model training data.
     default="text",
     show_default=True,
     metavar="NAME",
-    help="Column of the texts, in jsonl, csv, tsv and parquet.",
+    help="Column of the texts, in jsonl and parquet.",
 )
 @click.option(
     "--score-column",
@@ -95,11 +95,9 @@ R. C. Moore and W. Lewis: Intelligent selection of language model training data.
     default=1,
     show_default=True,
     metavar="N",
-    help="Do not score rows with fewer words, and so do not keep them.",
+    help="Skip rows with fewer words.",
 )
-@click.option(
-    "--max-words", type=click.IntRange(min=1), metavar="N", help="Nor those with more words than this."
-)
+@click.option("--max-words", type=click.IntRange(min=1), metavar="N", help="Skip rows with more words.")
 @click.option(
     "--order",
     type=click.IntRange(1, MAX_ORDER),
@@ -142,8 +140,8 @@ def select(
 ) -> None:
     """Choose the rows of POOL that are most like the text of a domain.
 
-    POOL are files of one format, plain or compressed: lines of text, or jsonl, csv, tsv or parquet with a
-    column of texts. Rows are written in their order and as they are, with all their fields; rows without
+    POOL are files of one format, plain or compressed: lines of text, or jsonl or parquet with a column
+    of texts. Rows are written in their order and as they are, with all their fields; rows without
     words are left out.
 
     A row is good if a model of the domain predicts it better than a model of general text does. Where TEXT

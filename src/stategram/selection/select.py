@@ -18,14 +18,9 @@ from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.selection.criterion import CRITERIA, By, Criterion, RowScores, close_models, scorer_of
 from stategram.selection.cut import Cut, Keep, Scored, find_cut
-from stategram.selection.training import (
-    Preparation,
-    map_files,
-    no_words,
-    pool_name,
-)
+from stategram.selection.training import Preparation, map_files, no_words, pool_name
 from stategram.storage import Place, atomic_open, check_place, is_url, shared_file
-from stategram.tables import PoolFile, RowBlock, RowWriter
+from stategram.tables import PoolFile, RowBlock, RowWriter, format_of_name
 from stategram.text import FormatOverride, Source, file_names, read_blocks
 from stategram.wording import plural
 
@@ -111,8 +106,8 @@ def select(
     Parameters
     ----------
     pool
-        A file, or several of the same format, plain or compressed: lines of text, jsonl, csv, tsv or parquet;
-        ``-`` is stdin. A text of several lines is as good as all of them together.
+        A file, or several of the same format, plain or compressed: lines of text, jsonl or parquet; ``-`` is
+        stdin. A text of several lines is as good as all of them together.
     in_domain
         A text of the domain, one sentence per line, or a table with a column of texts; or else a model, a
         model file or an ARPA file.
@@ -134,8 +129,7 @@ def select(
     by
         ``"difference"``, or ``"perplexity"`` of the in-domain model alone.
     format
-        ``"text"``, ``"jsonl"``, ``"csv"``, ``"tsv"`` or ``"parquet"``; by default as the files are named, and
-        text otherwise.
+        ``"text"``, ``"jsonl"`` or ``"parquet"``; by default as the files are named, and text otherwise.
     text_column, score_column
         The column of a table that has the texts, and the name of the new one.
     min_words, max_words
@@ -191,12 +185,7 @@ def select(
         raise UsageError("the perplexity is that of the in-domain model alone; leave the general text out")
     amount = None if keep is None else Keep.parse(keep)
     files = [
-        PoolFile.of(
-            name,
-            format,
-            column=text_column,
-            new_column=score_column if scores else None,
-        )
+        PoolFile.of(name, format, column=text_column, new_column=score_column if scores else None)
         for name in file_names(pool)
     ]
     _check_files(files, in_domain, output, scores=scores)
@@ -219,8 +208,6 @@ def select(
                 in_domain, general, sampled=sampled, progress=subprogress(progress, 0.0, 0.1)
             )
             criterion = replace(criterion, min_words=min_words, max_words=max_words)
-            errors = criterion.text_format.encoding_errors
-            files = [replace(file, encoding_errors=errors) for file in files]
             return _write(
                 _Pool(files, criterion, Path(place)), output, amount, threshold, scores, by, progress
             )
@@ -232,9 +219,9 @@ def _check_files(files: Sequence[PoolFile], in_domain: object, output: Place, *,
     if not files:
         raise UsageError("no files to read; give at least one, or - for stdin")
     if isinstance(output, str | os.PathLike) and os.fspath(output) != "-":
-        named = PoolFile.of(os.fspath(output)).format
+        named = format_of_name(os.fspath(output))
         is_numbered_text = scores and (files[0].format, named) == ("text", "tsv")
-        if named not in ("text", files[0].format) and not is_numbered_text:
+        if named not in (None, files[0].format) and not is_numbered_text:
             raise UsageError(
                 f"{output} is named as {named}, but rows are written as they are, {files[0].format}; choose "
                 "another name"

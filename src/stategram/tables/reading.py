@@ -73,7 +73,7 @@ def parse_rows(name: str, data: bytes, format: TableFormat | None = None) -> Row
     text = data.removeprefix(_BOM).decode()
     rows = _read_jsonl(name, text) if format == "jsonl" else _read_delimited(name, text, format)
     if not rows.columns:
-        raise BadDataError(f"{name}:1: no columns in the file; expected {EXPECTED[format]}")
+        raise BadDataError(f"{name}:1: no columns in the file; expected {_EXPECTED[format]}")
     return rows
 
 
@@ -134,7 +134,7 @@ def _format_of_header(data: bytes, names: set[str]) -> TableFormat | None:
 
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-EXPECTED: dict[TableFormat, str] = {
+_EXPECTED: dict[TableFormat, str] = {
     "tsv": "a line with the names of the columns, separated by tabs, then one line per row",
     "csv": "a line with the names of the columns, separated by commas, then one line per row",
     "jsonl": 'a JSON object on each line, such as {"item": 1, "text": "the cat sat"}',
@@ -153,10 +153,10 @@ def _format_of(name: str, data: bytes) -> TableFormat:
 
 
 def _read_delimited(name: str, text: str, format: TableFormat) -> Rows:
-    delimiter = delimiter_of(text.partition("\n")[0], format)
+    delimiter = _delimiter_of(text.partition("\n")[0], format)
     rows: list[list[str]] = []
     lines: list[int] = []
-    found = delimited_rows(name, io.StringIO(text, newline=""), delimiter)
+    found = _delimited_rows(name, io.StringIO(text, newline=""), delimiter)
     _, names = next(found, (1, []))
     for begin, row in found:
         if row or len(names) == 1:
@@ -166,13 +166,13 @@ def _read_delimited(name: str, text: str, format: TableFormat) -> Rows:
     return Rows(name, _named(name, names, map(list, columns)), lines)
 
 
-def delimiter_of(header: str, format: str) -> str:
+def _delimiter_of(header: str, format: str) -> str:
     """Return what separates the fields of a csv or tsv file, given its first line."""
     # Spreadsheets of some countries separate by semicolons.
     return "\t" if format == "tsv" else ";" if "," not in header and ";" in header else ","
 
 
-def delimited_rows(name: str, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _delimited_rows(name: str, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the fields of each row of a csv or tsv file, and the line at which it begins.
 
     The first row has the names of the columns; those after it have as many fields, or none.
@@ -234,11 +234,11 @@ def json_object(line: str | bytes, where: str) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadDataError(f"{where}: not JSON ({error}); expected {EXPECTED['jsonl']}") from error
+        raise BadDataError(f"{where}: not JSON ({error}); expected {_EXPECTED['jsonl']}") from error
     if isinstance(found, dict):
         return found
     shown = (line if isinstance(line, str) else line.decode()).strip()[:40]
-    raise BadDataError(f"{where}: found {shown!r}; expected {EXPECTED['jsonl']}")
+    raise BadDataError(f"{where}: found {shown!r}; expected {_EXPECTED['jsonl']}")
 
 
 def _read_parquet(name: str, data: bytes) -> Rows:

@@ -1,4 +1,4 @@
-"""Files of texts in blocks of rows that stay as they are: lines, jsonl, csv and tsv, parquet.
+"""Files of texts in blocks of rows that stay as they are: lines, jsonl, parquet.
 
 A pool of text may be larger than memory, and what is chosen of it is copied byte for byte: rows are not
 parsed into columns, only their texts are read.
@@ -6,8 +6,7 @@ parsed into columns, only their texts are read.
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal, Protocol, Self, get_args
@@ -19,17 +18,11 @@ from numpy.typing import NDArray
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, report_bytes
 from stategram.tables import frames
-from stategram.tables.reading import (
-    EXPECTED,
-    check_column,
-    delimited_rows,
-    delimiter_of,
-    json_object,
-)
+from stategram.tables.reading import check_column, json_object
 from stategram.tables.writing import format_of_name
-from stategram.text import EncodingErrors, Lines, display_name, read_lines, total_size
+from stategram.text import Lines, display_name, read_lines, total_size
 
-PoolFormat = Literal["text", "jsonl", "csv", "tsv", "parquet"]
+PoolFormat = Literal["text", "jsonl", "parquet"]
 POOL_FORMATS: tuple[PoolFormat, ...] = get_args(PoolFormat)
 
 _BLOCK_SIZE = 1 << 22
@@ -53,8 +46,6 @@ class PoolFile:
         The column of a table that has the texts.
     new_column
         A column that will be added, so that the table must not have it yet.
-    encoding_errors
-        As in `read_corpus`.
 
     """
 
@@ -63,14 +54,16 @@ class PoolFile:
     format: PoolFormat = "text"
     column: str = "text"
     new_column: str | None = None
-    encoding_errors: EncodingErrors = "strict"
 
     @classmethod
     def of(cls, path: str, format: str | None = None, **options: Any) -> PoolFile:
         """Return a file; its format is the given one, or as its name ends, or else text."""
         found = format or format_of_name(path) or "text"
         if found not in POOL_FORMATS:
-            raise UsageError(f"there is no format {found!r} of rows; choose one of {', '.join(POOL_FORMATS)}")
+            raise UsageError(
+                f"{display_name(path)}: {found} is not a format of rows to select from; convert the file to "
+                f"one of {', '.join(POOL_FORMATS)}"
+            )
         return cls(path, display_name(path), found, **options)
 
     @property
@@ -86,8 +79,7 @@ class PoolFile:
             yield from _read_parquet(self, progress, [self.column] if texts_only else None)
             return
         total = total_size([self.path])
-        read = _read_delimited if self.format in ("csv", "tsv") else _read_lines
-        for block, taken in read(self):
+        for block, taken in _read_lines(self):
             yield block
             report_bytes(progress, taken, total)
 
@@ -112,7 +104,7 @@ class RowBlock(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LineRows:
-    """Rows that are one or more lines of a file."""
+    """Rows that are lines of a file: of text, or of jsonl."""
 
     file: PoolFile
     data: bytes
@@ -120,13 +112,9 @@ class LineRows:
     ends: NDArray[np.int64]
     """Where in the data each row ends."""
     numbers: NDArray[np.int64]
-    """The line of the file at which each row begins."""
+    """Which line of the file each row is."""
     offset: int = 0
     """Where in the file the data begins, if it is all there."""
-    header: bytes = b""
-    """The line with the names of columns."""
-    cells: tuple[str, ...] = ()
-    """The texts, if they were read already."""
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -144,18 +132,13 @@ class LineRows:
             data=letters.tobytes(),
             ends=np.cumsum(lengths[chosen]),
             numbers=self.numbers[chosen],
-            cells=tuple(cell for cell, is_chosen in zip(self.cells, chosen, strict=True) if is_chosen)
-            if self.cells
-            else (),
         )
 
     def texts(self) -> list[bytes]:
         """Return the texts of the rows, empty where there is none."""
         if self.file.format == "text":
             return [row.rstrip(b"\r\n") for row in self.rows()]
-        if self.file.format == "jsonl":
-            return _json_texts(self)
-        return [cell.encode() for cell in self.cells]
+        return _json_texts(self)
 
     def lines(self) -> tuple[Lines, NDArray[np.int64] | None]:
         """Return the lines of all texts, and the row of each line; None: each is a row."""
@@ -217,77 +200,6 @@ def _json_error(file: PoolFile, where: str, line: bytes) -> BadDataError:
 
 def _taken(file: PoolFile, where: str) -> UsageError:
     return UsageError(f"{where}: there is a column {file.new_column!r} already; give the scores another name")
-
-
-def _read_delimited(file: PoolFile) -> Iterator[tuple[RowBlock, int]]:
-    # The lines that the reader has taken for the row at hand.
-    waiting: list[bytes] = []
-    number = taken = 0
-
-    def lines() -> Iterator[str]:
-        nonlocal number, taken
-        for block in read_lines(file.path, _BLOCK_SIZE):
-            taken = block.taken
-            for line in io.BytesIO(block.data):
-                waiting.append(line)
-                number += 1
-                yield _decode(file, line.removeprefix(_BOM) if number == 1 else line, number)
-
-    source = lines()
-    first = next(source, "")
-    delimiter = delimiter_of(first, file.format)
-    waiting.clear()
-    rows: list[bytes] = []
-    cells: list[str] = []
-    numbers: list[int] = []
-    size = 0
-    found = delimited_rows(file.name, _again(first, source, waiting), delimiter)
-    _, names = next(found, (1, []))
-    if not names:
-        raise BadDataError(f"{file.name}:1: no columns in the file; expected {EXPECTED['csv']}")
-    check_column(file.column, names, file.name)
-    if file.new_column in names:
-        raise _taken(file, file.name)
-    header, place = b"".join(waiting), names.index(file.column)
-    waiting.clear()
-    for begin, row in found:
-        if row:
-            rows.append(b"".join(waiting))
-            cells.append(row[place])
-            numbers.append(begin)
-            size += len(rows[-1])
-        waiting.clear()
-        if size >= _BLOCK_SIZE:
-            yield _delimited(file, rows, numbers, header, cells), taken
-            rows, cells, numbers, size = [], [], [], 0
-    yield _delimited(file, rows, numbers, header, cells), taken
-
-
-def _again(first: str, source: Iterator[str], waiting: list[bytes]) -> Iterator[str]:
-    """Yield a line that was looked at before the others, and the others."""
-    waiting.append(first.encode(errors="surrogateescape"))
-    yield first
-    yield from source
-
-
-def _decode(file: PoolFile, line: bytes, number: int) -> str:
-    try:
-        return line.decode(errors="strict" if file.encoding_errors == "strict" else "replace")
-    except UnicodeDecodeError as error:
-        raise BadDataError(
-            f"{file.name}:{number}: the byte 0x{line[error.start]:02x} is not UTF-8; convert the file to "
-            "UTF-8 with iconv, or use --encoding-errors replace (TextFormat(encoding_errors='replace') in "
-            "Python)"
-        ) from error
-
-
-def _delimited(
-    file: PoolFile, rows: list[bytes], numbers: list[int], header: bytes, cells: Sequence[str]
-) -> LineRows:
-    ends = np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)))
-    return LineRows(
-        file, b"".join(rows), ends, np.array(numbers, np.int64), header=header, cells=tuple(cells)
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 import msgspec
@@ -14,7 +12,6 @@ from stategram.errors import BadDataError
 from stategram.storage import Place
 from stategram.storage.files import Writer
 from stategram.tables import frames
-from stategram.tables.reading import delimiter_of
 from stategram.tables.row_blocks import ArrowRows, LineRows, RowBlock
 from stategram.tables.writing import FileWriter, ParquetRows
 
@@ -34,7 +31,6 @@ class RowWriter(FileWriter):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self._schema: Any = None
-        self._header: bytes | None = None
 
     def write(self, block: RowBlock, numbers: NDArray[np.float32] | None = None) -> None:
         """Write rows, with a number each in the new column of their file; nan where it is missing."""
@@ -42,20 +38,7 @@ class RowWriter(FileWriter):
         if isinstance(block, ArrowRows):
             self._write_arrow(self._file, block, numbers)
         elif isinstance(block, LineRows):
-            self._write_lines(self._file, block, numbers)
-
-    def _write_lines(self, file: Writer, block: LineRows, numbers: NDArray[np.float32] | None) -> None:
-        header = block.header.rstrip(b"\r\n")
-        if self._header is None:
-            self._header = header
-            if header:
-                file.write(_header_line(block, numbers is not None))
-        elif header != self._header:
-            raise _other_columns(block)
-        if numbers is not None:
-            file.write(_numbered(block, numbers))
-        elif block.data:
-            file.write(block.data if block.data.endswith(b"\n") else block.data + b"\n")
+            self._file.write(_ended(block.data) if numbers is None else _numbered(block, numbers))
 
     def _write_arrow(self, file: Writer, block: ArrowRows, numbers: NDArray[np.float32] | None) -> None:
         table = block.table
@@ -67,34 +50,21 @@ class RowWriter(FileWriter):
             self._parquet = ParquetRows(file)
             self._schema = table.schema
         elif not table.schema.equals(self._schema):
-            raise _other_columns(block)
+            raise BadDataError(
+                f"{block.file.name}: its columns are not those of the files before it; give files with the "
+                "same columns, or run the command for each"
+            )
         elif not len(block):
             return
         self._parquet.write(table)
 
 
-def _other_columns(block: LineRows | ArrowRows) -> BadDataError:
-    return BadDataError(
-        f"{block.file.name}: its columns are not those of the files before it; give files with the same "
-        "columns, or run the command for each"
-    )
-
-
-def _delimiter(block: LineRows) -> str:
-    return delimiter_of(block.header.decode(errors="replace"), block.file.format)
-
-
-def _header_line(block: LineRows, has_numbers: bool) -> bytes:
-    line, end = _split_end(block.header)
-    if not has_numbers:
-        return line + end
-    field = io.StringIO()
-    csv.writer(field, delimiter=_delimiter(block), lineterminator="").writerow([block.file.new_column])
-    return line + f"{_delimiter(block)}{field.getvalue()}".encode() + end
+def _ended(lines: bytes) -> bytes:
+    return lines + b"\n" if lines and not lines.endswith(b"\n") else lines
 
 
 def _numbered(block: LineRows, numbers: NDArray[np.float32]) -> bytes:
-    """Return rows with a number each: before a line of text, else after the other columns."""
+    """Return rows with a number each: before a line of text, after the other fields of jsonl."""
     rows = map(_split_end, block.rows())
     if block.file.format == "jsonl":
         # JSON has no infinite numbers either.
@@ -106,10 +76,7 @@ def _numbered(block: LineRows, numbers: NDArray[np.float32]) -> bytes:
             if line.strip()
         )
     shown = [b"" if np.isnan(number) else _digits(number) for number in numbers]
-    if block.file.format == "text":
-        return b"".join(b"%b\t%b%b" % (number, *row) for row, number in zip(rows, shown, strict=True))
-    separator = _delimiter(block).encode()
-    return b"".join(line + separator + number + end for (line, end), number in zip(rows, shown, strict=True))
+    return b"".join(b"%b\t%b%b" % (number, *row) for row, number in zip(rows, shown, strict=True))
 
 
 def _digits(number: np.float32) -> bytes:
