@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -79,14 +80,16 @@ def test_the_report_says_what_eval_says(
         assert f"{part['perplexity']:,.2f}" in page
 
 
-@pytest.mark.parametrize("name", ["model", "model.arpa.gz"])
+@pytest.mark.parametrize("name", ["model", "model.safetensors", "model.arpa.gz"])
 def test_it_stands_beside_the_model(place: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    if name == "model.safetensors":
+        shutil.copy(place / "model", place / name)
     status, _, err = run("report", place / name, "--test", place / "TEST", "--lowercase", capfd=capfd)
     assert status == 0, err
     page = (place / "model.html").read_text(encoding="utf-8")
     assert unbroken("By length of the longest known n-gram") in page
-    assert ("ARPA file" in page) == (name != "model")
-    assert (unbroken("3-gram model, kneser-ney") in page) == (name == "model")
+    assert ("ARPA file" in page) == (name == "model.arpa.gz")
+    assert (unbroken("3-gram model, kneser-ney") in page) == (name != "model.arpa.gz")
     (place / "model.html").unlink()
 
 

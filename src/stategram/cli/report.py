@@ -16,7 +16,7 @@ from stategram.models import Model
 from stategram.storage import COMPRESSED_SUFFIXES, atomic_write, input_files
 from stategram.text import Corpus, corpus_from_sentences
 
-_SUFFIXES = (*COMPRESSED_SUFFIXES, ".arpa")
+_SUFFIXES = (*COMPRESSED_SUFFIXES, ".arpa", ".safetensors")
 
 
 @click.command(
@@ -33,7 +33,8 @@ Examples:
     "-o",
     "--output",
     metavar="OUT",
-    help="The HTML file; - is stdout.  [default: next to MODEL, model.html for model/ and model.arpa.gz]",
+    help="The HTML file; - is stdout.  [default: next to MODEL, model.html for model.safetensors and "
+    "model.arpa.gz]",
 )
 @click.option(
     "--test",
@@ -103,9 +104,6 @@ def _beside(model_name: str) -> str:
     if model_name == "-":
         raise click.UsageError("a model from stdin has no name for its report; use -o OUT")
     path = Path(model_name)
-    if path.is_dir():
-        path = path.resolve()
-        return str(path.with_name(f"{path.name}.html"))
     while path.suffix in _SUFFIXES:
         path = path.with_suffix("")
     return f"{path}.html"
