@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal, Protocol, Self, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 import numpy as np
@@ -82,24 +82,6 @@ class PoolFile:
         for block, taken in _read_lines(self):
             yield block
             report_bytes(progress, taken, total)
-
-
-class RowBlock(Protocol):
-    """Consecutive rows of a file, or some of them."""
-
-    def __len__(self) -> int: ...
-
-    def take(self, chosen: NDArray[np.bool_]) -> Self:
-        """Return some of the rows."""
-        ...
-
-    def texts(self) -> list[bytes]:
-        """Return the texts of the rows, empty where there is none."""
-        ...
-
-    def lines(self) -> tuple[Lines, NDArray[np.int64] | None]:
-        """Return the lines of all texts, and the row of each line; None: each is a row."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +218,10 @@ class ArrowRows:
         """Return the texts as an Arrow column of strings."""
         pyarrow = frames.load("pyarrow", "reading parquet")
         return self.table.column(self.file.column).cast(pyarrow.large_string()).fill_null("")
+
+
+RowBlock: TypeAlias = LineRows | ArrowRows
+"""Consecutive rows of a file, or some of them."""
 
 
 def _letters(strings: Any) -> bytes:

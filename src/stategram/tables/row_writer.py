@@ -37,7 +37,7 @@ class RowWriter(FileWriter):
         assert self._file is not None
         if isinstance(block, ArrowRows):
             self._write_arrow(self._file, block, numbers)
-        elif isinstance(block, LineRows):
+        else:
             self._file.write(_ended(block.data) if numbers is None else _numbered(block, numbers))
 
     def _write_arrow(self, file: Writer, block: ArrowRows, numbers: NDArray[np.float32] | None) -> None:
