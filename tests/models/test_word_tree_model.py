@@ -401,6 +401,19 @@ def test_states_of_another_model_are_refused() -> None:
         model().with_history("adaptive").score("c0w0", state=state)
 
 
+def test_a_model_without_its_first_classes_has_states_all_the_same() -> None:
+    train, heldout, _ = texts()
+    train, heldout = train.sentences(0, 200), heldout.sentences(0, 40)
+    known = sources_of(train, rare=0.002)
+    sources = replace(known, labels={"": known.labels["g1"]})  # as in a file that was tampered with
+    chains = [Chain.parse("w-1 w-2"), Chain.parse("s1-1")]
+    trained = WordTreeModel.train(train, heldout, trees_of(train, (5,)), sources, chains)
+    trained = replace(trained, evidence=replace(trained.evidence, sources=sources))
+    assert trained.class_sets == ()
+    (states,) = trained.state_sets
+    assert set(states.categories.tolist()) == {0}
+
+
 def test_sources_know_how_far_back_values_reach() -> None:
     sources: ValueSources = model().evidence.sources
     for chain, reach in (("w-3", 3), ("r-5", 1), ("s1-1", 2), ("s1-2 w-1", 3), ("g1-5", 5)):

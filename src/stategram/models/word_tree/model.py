@@ -221,19 +221,20 @@ class WordTreeModel(Model):
         return tuple(
             ModelClasses(f"classes {name} of the {self.title}", labels[name], name=name)
             for name in labels
-            if name[0] == "g"
+            if name.startswith("g")
         )
 
     @property
     def state_sets(self) -> tuple[ModelStates, ...]:
         """The states that are values of contexts; what follows them is not kept."""
-        sources = self.evidence.sources  # whose classes g1 are always there
+        sources = self.evidence.sources
+        categories = sources.labels.get("g1", np.zeros(len(self.vocabulary), np.uint32))
         return tuple(
             ModelStates(
                 f"states s{number} of the {self.title}",
                 tree,
                 tree.n_states,
-                sources.labels["g1"],
+                categories,
                 name=f"s{number}",
             )
             for number, tree in enumerate(sources.states, 1)
