@@ -175,3 +175,24 @@ def test_train_max_size(
     code, _, err = run(*arguments, "--max-size", "5k", capfd=capfd)
     assert code == 2
     assert "too few" in err
+
+
+@pytest.mark.parametrize("options", [(), ("--compact",), ("--recipe", "best", "--heldout", "heldout.txt")])
+def test_a_size_that_is_too_small_is_that_of_the_user_and_the_one_named_is_enough(
+    options: tuple[str, ...],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = planted_text()
+    (tmp_path / "text.txt").write_text("\n".join(lines[:500]) + "\n")
+    (tmp_path / "heldout.txt").write_text("\n".join(lines[500:600]) + "\n")
+    command = ["train", "text.txt", *options, "-o", "m"]
+    code, _, err = run(*command, "--max-size", "3k", capfd=capfd)
+    assert code == 2
+    match = re.search(r"error: 3,072 bytes are too few: .* (?:has|takes) ([\d,]+);", err)
+    assert match, err
+    enough = int(match[1].replace(",", ""))
+    assert run(*command, "--max-size", enough, capfd=capfd)[0] == 0
+    assert (tmp_path / "m").stat().st_size <= enough

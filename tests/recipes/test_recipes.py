@@ -36,7 +36,7 @@ from stategram import (
 )
 from stategram.clustering import Clustering, by_size, cluster, cluster_tree, word_classes
 from stategram.contexts import parse_tags
-from stategram.counts import BigramCounts, ShardedText, count_bigrams, count_ngrams
+from stategram.counts import BigramCounts, NgramCounts, ShardedText, count_bigrams, count_ngrams
 from stategram.models.word_tree import model as word_tree_model
 from stategram.recipes import clustered_part, training
 from stategram.recipes.training import ClassSource, Training
@@ -276,9 +276,16 @@ def test_ngrams_are_trained_without_the_text(
         raise AssertionError("the whole text is read")
 
     monkeypatch.setattr(ShardedText, "corpus", corpus)
-    for given in (counted, count_ngrams(texts[0], 3)):
-        found = train_recipe(given, None, recipe).log_probs(texts[1])
-        np.testing.assert_array_equal(found, expected)
+    sources: list[ShardedText | NgramCounts] = [counted, count_ngrams(texts[0], 3)]
+    for number, given in enumerate(sources):
+        found = train_recipe(given, None, recipe, checkpoint=tmp_path / f"checkpoint{number}")
+        np.testing.assert_array_equal(found.log_probs(texts[1]), expected)
+    kept = train_recipe(counted, None, recipe, checkpoint=tmp_path / "checkpoint0", resume=True)
+    np.testing.assert_array_equal(kept.log_probs(texts[1]), expected)
+    with pytest.raises(UsageError, match="another training"):
+        train_recipe(
+            count_ngrams(texts[1], 3), None, recipe, checkpoint=tmp_path / "checkpoint1", resume=True
+        )
     with pytest.raises(UsageError, match="up to 3 words were counted, not of 4; count the text with --order"):
         train_recipe(counted, None, Recipe(part=[NgramPart(order=4)]))
     with pytest.raises(UsageError, match="the counts were used up by a model; count again"):

@@ -11,7 +11,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stategram import BadDataError, Corpus, Vocabulary, corpus_from_sentences
+from stategram import (
+    BadDataError,
+    Corpus,
+    TextFormat,
+    UsageError,
+    Vocabulary,
+    corpus_from_sentences,
+    read_corpus,
+)
+
+
+def test_a_format_may_be_given_by_its_settings(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("The 12 Cats\n")
+    for settings in ({"lowercase": True}, TextFormat(lowercase=True)):
+        for corpus in (
+            read_corpus(tmp_path / "text", settings),
+            corpus_from_sentences(["The 12 Cats"], settings),
+        ):
+            assert corpus.vocabulary.words[3:] == ("12", "cats", "the")
+    with pytest.raises(UsageError, match="text has no setting 'lower'; there are lowercase, digits"):
+        read_corpus(tmp_path / "text", {"lower": True})
+    with pytest.raises(TypeError, match="text_format is 'lowercase'; expected a TextFormat or a mapping"):
+        read_corpus(tmp_path / "text", "lowercase")  # type: ignore[arg-type]
+
 
 SENTENCES = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=9), min_size=1, max_size=12)
 

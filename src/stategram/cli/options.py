@@ -168,7 +168,7 @@ def budget_options(*names: str, about: str = "") -> Callable[[F], F]:
 
     `about` begins the help of each.
     """
-    declared = {one.name: one for one in msgspec.structs.fields(Budget)}
+    declared = {one.name: one for one in msgspec.structs.fields(Budget) if one.name != "reserved"}
     names = names or tuple(declared)
 
     def add(command: F) -> F:

@@ -194,8 +194,7 @@ def train(
     inputs += chosen.files()
     check_train(inputs, output, force=force, recipe=chosen, checkpoint=checkpoint, resume=resume)
     if budget.max_size is not None:
-        rest = bytes_of_command([name for _, name in inputs])
-        budget = msgspec.structs.replace(budget, max_size=max(1, budget.max_size - rest))
+        budget = msgspec.structs.replace(budget, reserved=bytes_of_command([name for _, name in inputs]))
     console.steps = 4 if heldout else 3
     known: Sequence[InputFile] = ()
     source: TrainingText | None = None if counts else opened_counts(texts, console)

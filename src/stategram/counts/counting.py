@@ -38,6 +38,7 @@ from stategram.resources import Resources
 from stategram.storage import content_key, hold, input_file, is_url, manifest_bytes
 from stategram.text import (
     END,
+    FormatOverride,
     Source,
     TextFormat,
     Vocabulary,
@@ -51,7 +52,7 @@ def count_text(
     place: str | os.PathLike[str],
     order: int = 5,
     *,
-    text_format: TextFormat | None = None,
+    text_format: FormatOverride = None,
     vocabulary: Vocabulary | None = None,
     vocabulary_size: int | None = None,
     min_count: int = 1,
@@ -83,9 +84,9 @@ def count_text(
     names = file_names(source)
     if not names:
         raise UsageError("no files to read; give at least one, or - for stdin")
-    text_format = text_format or TextFormat.of_words(vocabulary)
     words = WordChoice(vocabulary, vocabulary_size, min_count)
-    counting = Counting(Reading(names, text_format, words, shard_size), order)
+    how = TextFormat.of_words(vocabulary).override(text_format)
+    counting = Counting(Reading(names, how, words, shard_size), order)
     if (found := counting.finished(os.fspath(place))) is not None:
         return found
     with place_of_counts(os.fspath(place)) as blobs:

@@ -22,6 +22,8 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
         file has at most so many bytes.
     compact
         Round the values of n-grams; see `compact_model`.
+    reserved
+        Bytes of ``max_size`` for what is written to the file besides the model, such as names of inputs.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
             "2%"
         ),
     ] = False
+    reserved: Annotated[int, Meta(ge=0)] = 0
 
     def __post_init__(self) -> None:
         limits = [one for one in (self.prune, self.max_ngrams, self.max_size) if one is not None]

@@ -19,7 +19,7 @@ from stategram.paper.texts import Source, Texts, input_file, read_texts
 from stategram.progress import Progress
 from stategram.recipes.training import LOW_COVERAGE, TagSource, Training
 from stategram.storage import Store, content_key, is_fresh, is_store
-from stategram.text import Corpus, TextFormat
+from stategram.text import Corpus, FormatOverride
 
 _log = logging.getLogger(__name__)
 _WORK = "work"
@@ -42,7 +42,7 @@ def reproduce(
     *,
     scale: str | float | None = None,
     tags: str | None = None,
-    text_format: TextFormat | None = None,
+    text_format: FormatOverride = None,
     vocabulary_size: int | None = VOCABULARY_SIZE,
     seed: int = 0,
     seeds: int = 1,

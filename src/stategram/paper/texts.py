@@ -16,7 +16,7 @@ from stategram.progress import Progress
 from stategram.storage import InputFile, file_sha256
 from stategram.text import (
     Corpus,
-    TextFormat,
+    FormatOverride,
     Vocabulary,
     contains_text,
     corpus_from_sentences,
@@ -80,7 +80,7 @@ def read_texts(
     train: Source,
     heldout: Source,
     test: Source,
-    text_format: TextFormat | None = None,
+    text_format: FormatOverride = None,
     *,
     vocabulary: Vocabulary | None = None,
     vocabulary_size: int | None = None,

@@ -20,7 +20,7 @@ from msgspec import Meta, inspect
 from stategram.clustering import Clustering, by_size, is_size
 from stategram.errors import BadDataError, UsageError
 from stategram.formats import read_classes
-from stategram.models import Budget, Model, model_size
+from stategram.models import Budget, Model, size_within
 from stategram.progress import Progress
 from stategram.recipes.training import Training, TrainingText
 
@@ -133,11 +133,11 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
         self, model: Model, training: Training, budget: Budget, progress: Progress | None = None
     ) -> Model:
         """Return the model of this part within the limit of a budget, as good as can be had."""
-        limit = require_max_size(self, budget)
-        if model_size(model) > limit:
+        limit, size = require_max_size(self, budget), size_within(budget)(model)
+        if size > limit:
             raise UsageError(
-                f"{limit:,} bytes are too few: {model!r} has {model_size(model):,} and cannot be smaller; "
-                "allow more, or change the recipe"
+                f"{limit:,} bytes are too few: {model!r} takes {size:,} and cannot be smaller; allow more, "
+                "or change the recipe"
             )
         return model
 

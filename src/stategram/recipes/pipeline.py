@@ -120,7 +120,8 @@ def train_resolved(
     """Train the parts of a recipe that is resolved for the text, and mix them if there are several."""
     end = 0.8 if len(recipe.part) > 1 else 1.0
     models = _train_parts(recipe, training, budget, subprogress(progress, 0.0, end))
-    parts = [TrainedPart(*one, training, budget) for one in zip(recipe.part, models, strict=True)]
+    of_part = msgspec.structs.replace(budget, reserved=0)
+    parts = [TrainedPart(*one, training, of_part) for one in zip(recipe.part, models, strict=True)]
     while True:
         model = _together(recipe, [one.model for one in parts], training, subprogress(progress, end, 1.0))
         size = size_within(budget)(model) if budget.max_size is not None else 0
@@ -151,11 +152,9 @@ def _train_parts(
 
 
 def _of_one_part(recipe: Recipe, budget: Budget) -> Budget:
-    """Return the budget of the only part, less what the manifest says of the recipe: JSON in JSON."""
-    if budget.max_size is None:
-        return budget
-    n_bytes = len(json.dumps(json.dumps(recipe.to_json()))) + _MORE_BYTES
-    return msgspec.structs.replace(budget, max_size=max(1, budget.max_size - n_bytes))
+    """Return the budget of the only part; what the manifest has of the recipe, JSON in JSON, is reserved."""
+    of_recipe = len(json.dumps(json.dumps(recipe.to_json()))) + _MORE_BYTES
+    return msgspec.structs.replace(budget, reserved=budget.reserved + of_recipe)
 
 
 def _together(

@@ -6,12 +6,14 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.clustering import PRESETS, Clustering, WordClasses, class_labels, cluster_tree
@@ -24,7 +26,7 @@ from stategram.contexts import (
     context_values,
     parse_tags,
 )
-from stategram.counts import BigramCounts, NgramCounts, ShardedText, count_bigrams, count_ngrams
+from stategram.counts import BigramCounts, CountedText, NgramCounts, ShardedText, count_bigrams, count_ngrams
 from stategram.errors import BadDataError, UsageError
 from stategram.formats import read_classes
 from stategram.progress import Progress, Stop
@@ -101,13 +103,16 @@ class Training:
 
     @cached_property
     def texts_key(self) -> str:
-        """The content key of the texts."""
-        arrays = (
-            array
-            for text in (self.corpus, self.heldout)
-            for array in (text.ids, text.sentence_starts, text.document_starts)
-        )
-        return content_key(self.corpus.vocabulary.to_bytes(), *arrays)
+        """The content key of the texts; kept counts stand for the files that were counted."""
+        text, vocabulary = self.text, self.text.vocabulary.to_bytes()
+        heldout = _arrays(self.heldout)
+        if isinstance(text, NgramCounts):
+            levels = [array for level in text.levels for array in (level.words, level.counts)]
+            return content_key(vocabulary, text.numbers, *levels, *heldout)
+        if isinstance(text, CountedText):
+            files = [asdict(file) for file in text.inputs]
+            return content_key(vocabulary, files, msgspec.to_builtins(text.text_format), *heldout)
+        return content_key(vocabulary, *_arrays(self.corpus), *heldout)
 
     def key(self, *inputs: object) -> str:
         """Return the content key of a step of this training."""
@@ -275,6 +280,10 @@ def titled(progress: Progress | None, title: str) -> Progress | None:
     if progress is None:
         return None
     return lambda fraction, message: progress(fraction, f"{title}: {message}" if message else title)
+
+
+def _arrays(corpus: Corpus) -> tuple[NDArray[Any], ...]:
+    return corpus.ids, corpus.sentence_starts, corpus.document_starts
 
 
 def _in_order(classes: Mapping[str, object], corpus: Corpus) -> dict[str, int]:

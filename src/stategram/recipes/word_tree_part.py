@@ -18,6 +18,7 @@ from stategram.clustering import EFFORTS, PRESETS, class_labels, cluster_tree
 from stategram.contexts import ContextDefinition, check_tags, file_of_tags
 from stategram.errors import UsageError
 from stategram.models import (
+    NO_LIMIT,
     Budget,
     Cache,
     Chain,
@@ -214,11 +215,12 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
 
     def train(self, training: Training, progress: Progress | None = None) -> Trained:
         """Train the model."""
-        return self._train(training, None, progress)
+        return self._train(training, NO_LIMIT, progress)
 
     def train_within(self, training: Training, budget: Budget, progress: Progress | None = None) -> Trained:
         """Train the largest model within a budget."""
-        return self._train(training, require_max_size(self, budget), progress)
+        require_max_size(self, budget)
+        return self._train(training, budget, progress)
 
     def shrink(
         self, model: Model, training: Training, budget: Budget, progress: Progress | None = None
@@ -226,7 +228,7 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
         """Train it again, without what it can best do without."""
         return self.train_within(training, budget, progress).model
 
-    def _train(self, training: Training, max_size: int | None, progress: Progress | None) -> Trained:
+    def _train(self, training: Training, budget: Budget, progress: Progress | None) -> Trained:
         training.forget_counts()
         labels, ended_early = self._labels(training, subprogress(progress, 0.0, 0.2))
         trees = self._trees(training, subprogress(progress, 0.2, 0.3))
@@ -249,7 +251,7 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
             n_events=self.events or 1,
             min_count=self.min_count,
             frequent_nodes=self.frequent_nodes,
-            max_size=max_size,
+            budget=budget,
             seed=training.seed,
             progress=subprogress(progress, 0.4, 1.0),
         )

@@ -14,7 +14,7 @@ from stategram.progress import Progress, report_bytes
 from stategram.storage import shown_url
 from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.files import Source, file_names, total_size
-from stategram.text.format import TextFormat, WordChoice
+from stategram.text.format import FormatOverride, TextFormat, WordChoice
 from stategram.text.lines import LineEncoder, Lines, Sentences, lines_of_sentences, read_lines
 from stategram.text.notes import no_words, require_known_words, warn_if_unsegmented, warn_of_wide_spaces
 from stategram.text.vocabulary import Vocabulary
@@ -22,7 +22,7 @@ from stategram.text.vocabulary import Vocabulary
 
 def read_corpus(
     source: Source,
-    text_format: TextFormat | None = None,
+    text_format: FormatOverride = None,
     *,
     vocabulary: Vocabulary | None = None,
     vocabulary_size: int | None = None,
@@ -38,8 +38,9 @@ def read_corpus(
     source
         A file, or several; ``-`` is stdin. Files compressed by gzip, xz, bzip2 or zstd are opened.
     text_format
-        What words are, and what is done with them; by default `TextFormat()`, but words are split at ASCII
-        white space only if the given vocabulary has words that would be split otherwise.
+        What words are, and what is done with them: a `TextFormat`, or a mapping of the settings that differ
+        from the default. Where the given vocabulary has words with other white space in them, words are
+        split at ASCII white space only by default.
     vocabulary
         The words to know; by default, those of the text itself.
     vocabulary_size
@@ -74,7 +75,7 @@ def read_corpus(
     if not names:
         raise UsageError("no files to read; give at least one, or - for stdin")
     words = WordChoice(vocabulary, vocabulary_size, min_count)
-    encoder = LineEncoder(text_format or TextFormat.of_words(vocabulary), words)
+    encoder = LineEncoder(TextFormat.of_words(vocabulary).override(text_format), words)
     total = total_size(names)
     done = taken = 0
     for name in names:
@@ -94,7 +95,7 @@ def read_corpus(
 
 def corpus_from_sentences(
     sentences: Sentences,
-    text_format: TextFormat | None = None,
+    text_format: FormatOverride = None,
     *,
     vocabulary: Vocabulary | None = None,
     vocabulary_size: int | None = None,
@@ -119,7 +120,7 @@ def corpus_from_sentences(
 
     """
     words = WordChoice(vocabulary, vocabulary_size, min_count)
-    corpus = _encode(sentences, text_format or TextFormat.of_words(vocabulary), words)
+    corpus = _encode(sentences, TextFormat.of_words(vocabulary).override(text_format), words)
     if vocabulary is None:  # with one, a text is scored, perhaps sentence by sentence
         warn_of_wide_spaces(corpus.stats)
         warn_if_unsegmented(corpus.vocabulary)

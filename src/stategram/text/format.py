@@ -105,16 +105,20 @@ class TextFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def override(self, given: TextFormat | Mapping[str, Any] | None) -> TextFormat:
         """Return this format with other values of some fields, or another format instead."""
+        if not given:
+            return self
         if isinstance(given, TextFormat):
             return given
+        if not isinstance(given, Mapping):
+            raise TypeError(f"text_format is {given!r:.60}; expected a TextFormat or a mapping of settings")
         names = [name for name in self.__struct_fields__ if name != "tokenizer"]
-        for name in given or ():
+        for name in given:
             if name not in names:
                 raise UsageError(f"text has no setting {name!r}; there are {', '.join(names)}")
         fields = msgspec.structs.asdict(self)
-        if "tokenize" in (given or ()):
+        if "tokenize" in given:
             fields["tokenizer"] = None
-        return TextFormat(**fields | dict(given or {}))
+        return TextFormat(**fields | dict(given))
 
     @property
     def normalization(self) -> TextFormat:
@@ -190,7 +194,7 @@ TextFormat.__doc__ = (TextFormat.__doc__ or "").format(
 )
 
 FormatOverride: TypeAlias = "TextFormat | Mapping[str, Any] | None"
-"""How a text for a model is read: a format, or the settings that differ from the training of the model."""
+"""How a text is read: a format, or the settings that differ from the default, or from a model's training."""
 
 
 @dataclass(frozen=True)

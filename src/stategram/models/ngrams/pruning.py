@@ -86,8 +86,9 @@ def drop_ngrams(
 
 
 def size_within(budget: Budget, size_of: Callable[[Model], int] = model_size) -> Callable[[Model], int]:
-    """Return what measures the bytes of a model, after the rounding if the budget asks for it."""
-    return partial(compacted_size, size_of=size_of) if budget.compact else size_of
+    """Return what measures the file of a model, rounded if the budget asks for it, `reserved` included."""
+    measure = partial(compacted_size, size_of=size_of) if budget.compact else size_of
+    return lambda model: measure(model) + budget.reserved
 
 
 class _Pruning(Generic[M]):

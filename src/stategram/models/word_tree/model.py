@@ -15,6 +15,7 @@ from stategram import _core
 from stategram.counts import count_bigrams
 from stategram.display import Description, display_table
 from stategram.errors import BadDataError, UsageError
+from stategram.models.budget import NO_LIMIT, Budget
 from stategram.models.clusters import ModelClasses, ModelStates
 from stategram.models.distributions import TreeDistributions
 from stategram.models.mixture_fitting import fit_weights, interpolate
@@ -102,7 +103,7 @@ class WordTreeModel(Model):
         n_events: int = 300_000,
         min_count: int = 1,
         frequent_nodes: int = 400,
-        max_size: int | None = None,
+        budget: Budget = NO_LIMIT,
         seed: int = 0,
         progress: Progress | None = None,
     ) -> WordTreeModel:
@@ -126,10 +127,9 @@ class WordTreeModel(Model):
             Leave out rarer contexts of two or more values.
         frequent_nodes
             How many nodes of a tree have weights of their own.
-        max_size
-            The bytes that the file of the model may have; None for any number. What is left out is in
-            `size_budget`: contexts seen once, then trees and chains from the last on. UsageError if it is too
-            small.
+        budget
+            How large the file of the model may be. Contexts seen once are left out first, then trees and
+            chains from the last on (`size_budget`). UsageError if ``max_size`` is too small.
         seed
             The seed of the choice of events.
         progress
@@ -146,9 +146,10 @@ class WordTreeModel(Model):
         heldout = None if heldout is None else as_corpus(corpus.vocabulary, heldout)
         if n_predecessors is None:
             n_predecessors = np.diff(count_bigrams(corpus).predecessors.offsets).astype(np.uint32)
-        if max_size is not None:
+        if budget.max_size is not None:
             chains, trees = _largest_within(
-                max_size,
+                budget.max_size,
+                budget.reserved + _REPORT_BYTES,
                 corpus,
                 trees,
                 sources,
@@ -506,6 +507,7 @@ class WordTreeModel(Model):
 
 def _largest_within(
     max_size: int,
+    reserved: int,
     corpus: Corpus,
     trees: Sequence[WordTree],
     sources: ValueSources,
@@ -514,7 +516,7 @@ def _largest_within(
     frequent_nodes: int,
     progress: Progress | None,
 ) -> tuple[Sequence[Chain], Sequence[WordTree]]:
-    """Return the chains and trees of the largest model that has at most `max_size` bytes."""
+    """Return the chains and trees of the largest model of at most `max_size` bytes, `reserved` included."""
     nothing, none = corpus.sentences(0, 0), np.zeros(len(corpus.vocabulary), np.uint32)
 
     def size_without_counts(extent: Extent) -> int:
@@ -526,7 +528,7 @@ def _largest_within(
         of_trees = dict.fromkeys(weights, np.full(extent.n_trees, 1 / extent.n_trees))
         info = {"chains": evidence.describe_counts()}
         model = WordTreeModel(corpus.vocabulary, evidence, weights, of_trees, training_info=info)
-        return model_size(model) + _REPORT_BYTES
+        return model_size(model) + reserved
 
     chosen = largest_extent(
         list(extents(chains, len(trees))),
