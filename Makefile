@@ -10,7 +10,7 @@ BENCH ?=
 FUZZ_SECONDS ?= 120
 FUZZ ?=
 TESTS ?= tests
-# More arguments for pytest: make test PYTEST="-k classes"
+# More arguments for pytest: make test PYTEST="-k classes"; all in one process: PYTEST="-n 0"
 PYTEST ?=
 # More arguments for the build: make test VENV=.venv-debug BUILD="-Ccmake.build-type=Debug -Cbuild-dir=build/debug"
 BUILD ?=
@@ -26,11 +26,12 @@ KERNELS := $(wildcard $(foreach files,*.cpp */*.cpp */*.hpp,src/stategram/_core/
 .DELETE_ON_ERROR:
 # Two pips must not write into one environment at a time.
 .NOTPARALLEL:
-.PHONY: help demo test check docs site format bench fuzz sanitize sanitize-threads sdist clean
+.PHONY: help demo test test-slow check docs site format bench fuzz sanitize sanitize-threads sdist clean
 
 help:
 	@echo "make demo      set up and run the demo"
-	@echo "make test      set up and run all tests           (TESTS=tests/kernels PYTEST='-k counts')"
+	@echo "make test      set up and run the tests           (TESTS=tests/kernels PYTEST='-k counts')"
+	@echo "make test-slow the tests that take long"
 	@echo "make check     lint, formatting, types, import order"
 	@echo "make format    put Python and C++ files into shape"
 	@echo "make docs      docs/commands.md, docs/recipes.md and docs/api, from the program"
@@ -47,8 +48,14 @@ demo: $(STAMPS)/package $(STAMPS)/demo
 	@mkdir -p build
 	$(BIN)/stategram demo -o build/demo-model
 
+# A process for each core; one that is done takes over tests of another.
+PARALLEL := -n auto --dist worksteal
+
 test: $(STAMPS)/package $(STAMPS)/test
-	$(BIN)/python -m pytest $(TESTS) $(PYTEST)
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" $(TESTS) $(PYTEST)
+
+test-slow: $(STAMPS)/package $(STAMPS)/test
+	$(BIN)/python -m pytest $(PARALLEL) -m slow $(TESTS) $(PYTEST)
 
 # Types are checked against those of the kernels that were built.
 check: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/check

@@ -28,6 +28,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_texts(tmp_path)
 
 
+SMALL = ["--tags", "none", "--vocab", "30"]
+
+
 def _texts() -> list[str]:
     return ["--train", "train", "--heldout", "held", "--test", "test"]
 
@@ -81,7 +84,18 @@ def test_a_name_that_is_not_utf8(
 ) -> None:
     name = os.fsdecode(b"caf\xe9")
     (place / name).write_text("\n".join(sentences(10, seed=1)))
-    given = ["reproduce", "--train", name, "--heldout", "held", "--test", "test", "-o", os.fsdecode(b"\xe9")]
+    given = [
+        "reproduce",
+        "--train",
+        name,
+        "--heldout",
+        "held",
+        "--test",
+        "test",
+        "-o",
+        os.fsdecode(b"\xe9"),
+        *SMALL,
+    ]
     monkeypatch.setattr(sys, "argv", ["stategram", *given])
     status, out, err = run(*given, "--json", capfd=capfd)
     assert status == 0, err
@@ -96,7 +110,7 @@ def test_the_demo_has_its_own_texts(
 
     few = SotuCorpus(*(sentences(number, seed=number) for number in (200, 40, 30)))
     monkeypatch.setattr("stategram.cli.reproduce.load_sotu", lambda: few)
-    status, out, err = run("reproduce", "--demo", "-o", "out", "--json", capfd=capfd)
+    status, out, err = run("reproduce", "--demo", "-o", "out", "--json", *SMALL, capfd=capfd)
     assert status == 0, err
     found = msgspec.json.decode(out, type=Reproduction)
     assert [text.sentences for text in found.texts] == [200, 40, 30]
@@ -159,16 +173,16 @@ def test_a_terminal_shows_a_table(place: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interrupted_run_says_how_to_go_on(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    command = [sys.executable, "-m", "stategram", "reproduce", *_texts(), "-o", "out"]
+    command = [sys.executable, "-m", "stategram", "reproduce", *_texts(), "-o", "out", *SMALL]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     for line in process.stderr:
-        if "row 5 of 45" in line:
+        if "row 5 of 32" in line:
             break
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
     assert "the same command continues" in err
-    status, _, err = run("reproduce", *_texts(), "-o", "out", capfd=capfd)
+    status, _, err = run("reproduce", *_texts(), "-o", "out", *SMALL, capfd=capfd)
     assert status == 0
-    assert re.search(r"continuing: [1-9]\d* of 45 rows are done already", err)
+    assert re.search(r"continuing: [1-9]\d* of 32 rows are done already", err)

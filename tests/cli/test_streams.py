@@ -71,6 +71,8 @@ def on_terminal(arguments: list[str]) -> tuple[str, int]:
 
 
 @posix
+# The process that forks has threads, of pytest-xdist; the child becomes another program at once.
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_a_terminal_obeys_no_word_and_no_name(place: Path) -> None:
     output, status = on_terminal(["predict", str(place / "model"), "a"])
     assert status == 0

@@ -13,6 +13,9 @@ import pytest
 pty = pytest.importorskip("pty", reason="terminals of Unix")
 pyte = pytest.importorskip("pyte", reason="pyte is the terminal")
 
+# The process that forks has threads, of pytest-xdist; the child becomes another program at once.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+
 _LINES, _COLUMNS = 24, 80
 _SECONDS = 30.0
 # A step that goes on until Ctrl-C, and then takes a while to finish.

@@ -150,30 +150,32 @@ def test_counts_are_smaller_than_twice_the_text(story: Path, tmp_path: Path) -> 
     assert sum(map(len, files_of(tmp_path / "counts").values())) < 2 * story.stat().st_size + 20_000
 
 
-def test_what_is_left_of_a_killed_run_is_continued(story: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "wait", [0.6, *(pytest.param(wait, marks=pytest.mark.slow) for wait in (0.35, 0.5, 0.7, 0.8))]
+)
+def test_what_is_left_of_a_killed_run_is_continued(story: Path, tmp_path: Path, wait: float) -> None:
     """Killed at whatever moment, the same command ends with the counts of an uninterrupted one."""
     expected = tmp_path / "expected"
     count_text(story, str(expected), 4, shard_size=3000)
     command = [sys.executable, "-m", "stategram", "count", str(story), "-o", "counts", "--order", "4"]
     command += ["--shard-size", "3000", "-q"]
-    for wait in (0.35, 0.5, 0.6, 0.7, 0.8):
-        place = tmp_path / f"run{wait}"
-        place.mkdir()
-        process = subprocess.Popen(command, cwd=place)
-        time.sleep(wait)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        if not is_counts(str(place / "counts")):
-            with pytest.raises(StategramError, match=r"not complete|there are no counts"):
-                open_counts(str(place / "counts"))
-        finished = subprocess.run(
-            command if not is_counts(str(place / "counts")) else [*command, "--force"],
-            cwd=place,
-            check=False,
-            capture_output=True,
-        )
-        assert finished.returncode == 0, finished.stderr
-        assert files_of(place / "counts") == files_of(expected)
+    place = tmp_path / "run"
+    place.mkdir()
+    process = subprocess.Popen(command, cwd=place)
+    time.sleep(wait)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    if not is_counts(str(place / "counts")):
+        with pytest.raises(StategramError, match=r"not complete|there are no counts"):
+            open_counts(str(place / "counts"))
+    finished = subprocess.run(
+        command if not is_counts(str(place / "counts")) else [*command, "--force"],
+        cwd=place,
+        check=False,
+        capture_output=True,
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert files_of(place / "counts") == files_of(expected)
 
 
 def test_finished_shards_are_not_read_again(story: Path, tmp_path: Path) -> None:

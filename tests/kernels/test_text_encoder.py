@@ -143,8 +143,8 @@ def test_blank_lines_start_documents(text: str, cuts: list[int], n_threads: int,
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_documents_across_parts(n_threads: int) -> None:
     # Parts are cut at 256 KiB: here some of them begin and end with blank lines, and one has nothing else.
-    lines = ["" if i % 5 == 0 else f"some words {i}" for i in range(60_000)]
-    lines[20_000:20_000] = [""] * 600_000
+    lines = ["" if i % 5 == 0 else f"some {'long' * 25} {i}" for i in range(8_000)]
+    lines[3_000:3_000] = [" " * 99] * 6_000
     data = "\n".join(lines).encode()
     check(data, blocks(data, [1 << 19, 1 << 20]), n_threads=n_threads)
 

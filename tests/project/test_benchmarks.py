@@ -40,6 +40,7 @@ def texts(tmp_path: Path) -> list[str]:
     return ["--train", str(train), "--test", str(test)]
 
 
+@pytest.mark.slow
 def test_all_parts_run_and_agree_with_each_other(texts: list[str], tmp_path: Path) -> None:
     record = tmp_path / "record.json"
     one_class = "tr ' ' '\\n' < {text} | sort -u | awk '{print $1 \"\\t\" {k}}'"

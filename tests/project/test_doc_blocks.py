@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "tools" / "run_docs.py"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SHORT = ("README", "tutorial")
 
 pytestmark = [
     pytest.mark.skipif(not TOOL.is_file(), reason="the documents are not here"),
@@ -25,7 +26,13 @@ def run(page: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, TOOL, page], capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=[] if page.stem in SHORT else pytest.mark.slow)
+        for page in PAGES
+    ],
+)
 def test_blocks_of_a_page_run(page: Path) -> None:
     done = run(page)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -16,6 +16,10 @@ from fuzz.__main__ import CAMPAIGNS
 from fuzz.campaign import Campaign
 from fuzz.running import run
 
+SLOW = ("environment", "kills")
+# The process that forks has threads, of pytest-xdist, which wait.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+
 TRIES = {
     "files": 400,
     "archives": 60,
@@ -28,7 +32,10 @@ TRIES = {
 }
 
 
-@pytest.mark.parametrize("name", CAMPAIGNS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in SLOW else []) for name in CAMPAIGNS],
+)
 def test_campaign(name: str, tmp_path: Path) -> None:
     result = run(CAMPAIGNS[name], tmp_path, seed=1, seconds=300.0, most=TRIES[name])
     assert result.tries == TRIES[name]

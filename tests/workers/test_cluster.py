@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import datetime
 import gzip
 import ipaddress
@@ -51,19 +50,6 @@ def wait_until(condition: Callable[[], object]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-
-
-@pytest.fixture(scope="module")
-def local() -> Iterator[Executor]:
-    # In a context of its own: it is not to be the executor of all tests.
-    context, stack = contextvars.copy_context(), contextlib.ExitStack()
-    context.run(stack.enter_context, dask.config.set({"distributed.scheduler.allowed-failures": 1}))
-    context.run(stack.enter_context, use_resources(threads=4))
-    found = context.run(stack.enter_context, open_cluster("local:2"))
-    try:
-        yield found
-    finally:
-        context.run(stack.close)
 
 
 def test_results_come_in_the_order_of_the_items(local: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,6 +127,7 @@ def test_a_task_that_kills_its_workers_is_named(local: Executor) -> None:
         list(local.map(tasks.kill_worker, [1, 2]))
 
 
+@pytest.mark.slow
 def test_a_closed_cluster_says_so() -> None:
     with open_cluster("local:1") as found:
         assert Resources.current().executor is found
@@ -365,6 +352,7 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
         found.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_worker_is_killed_then_the_scheduler(
     processes: Processes,
@@ -433,6 +421,7 @@ def touching(file: Path, items: list[tuple[str, str]]) -> Iterator[tuple[str, st
     file.touch()
 
 
+@pytest.mark.slow
 def test_workers_of_another_version_and_none_at_all(
     processes: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
