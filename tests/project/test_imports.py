@@ -13,8 +13,9 @@ import pytest
 
 import stategram
 
-# A cycle among the files of a package shows only when one of them comes first. These layers have the most to import
-# from each other. They are tried from the bottom up: nothing imports from above, so what is below may be loaded.
+# A cycle among the files of a package shows only when one of them comes first. These layers have the most
+# to import from each other. They are tried from the bottom up: nothing imports from above, so what is below
+# may be loaded already.
 _LAYERS = ("evaluation", "formats", "recipes", "explore", "paper", "workers")
 _SCRIPT = """
 import importlib, os, sys

@@ -208,7 +208,9 @@ def _socket(path: Path) -> None:
 
 @ON_POSIX
 @pytest.mark.parametrize(
-    "make", [os.mkfifo, _folder, _socket, lambda path: path.symlink_to("/dev/zero")], ids=str
+    "make",
+    [os.mkfifo, _folder, _socket, lambda path: path.symlink_to("/dev/zero")],
+    ids=["pipe", "folder", "socket", "device"],
 )
 def test_only_regular_files_are_read(tmp_path: Path, make: Callable[[Path], None]) -> None:
     path = tmp_path / "path"

@@ -92,7 +92,7 @@ def test_many_files_and_progress(tmp_path: Path) -> None:
     assert calls == [(sizes[0] / sum(sizes), "0 MB"), (1.0, "0 MB")]
 
 
-@pytest.mark.parametrize("data", [TEXT, gzip.compress(TEXT)])
+@pytest.mark.parametrize("data", [TEXT, gzip.compress(TEXT, mtime=0)])
 def test_stdin(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
     calls: list[tuple[float, str]] = []
@@ -128,7 +128,7 @@ def test_forbidden_file(tmp_path: Path) -> None:
         read_corpus(file)
 
 
-@pytest.mark.parametrize("data", [b"", b"\n \n", b"\xef\xbb\xbf", b"<s> </s>\n", gzip.compress(b"")])
+@pytest.mark.parametrize("data", [b"", b"\n \n", b"\xef\xbb\xbf", b"<s> </s>\n", gzip.compress(b"", mtime=0)])
 def test_no_words(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(BadDataError, match=r"no words in .*text\.txt \(\d+ bytes of text\); expected"):
         read_corpus(write(tmp_path, data))
