@@ -48,7 +48,7 @@ demo: $(STAMPS)/package $(STAMPS)/demo
 	@mkdir -p build
 	$(BIN)/stategram demo -o build/demo-model
 
-# A process for each core; one that is done takes over tests of another.
+# One process per core; an idle one takes tests from another.
 PARALLEL := -n auto --dist worksteal
 
 test: $(STAMPS)/package $(STAMPS)/test
