@@ -139,7 +139,11 @@ def test_a_keyboard(made: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals")
 @pytest.mark.parametrize(
     ("command", "typed", "status"),
-    [("score MODEL", b"the cat\n", 0), ("counts - --order 1", b"the cat\n", 0), ("predict MODEL -", b"", 3)],
+    [
+        ("score MODEL", b"the cat\n", 0),
+        ("count - --format srilm --order 1 -o -", b"the cat\n", 0),
+        ("predict MODEL -", b"", 3),
+    ],
 )
 def test_one_end_ends_the_keyboard(made: Path, command: str, typed: bytes, status: int) -> None:
     import pty

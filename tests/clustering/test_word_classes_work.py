@@ -193,9 +193,9 @@ def test_any_seed_will_do(random_state: int) -> None:
 
 
 def test_a_single_string_is_no_text() -> None:
-    with pytest.raises(UsageError, match="list of sentences"):
+    with pytest.raises(TypeError, match="list of sentences"):
         WordClasses(2).fit("the cat sat")
-    with pytest.raises(UsageError, match="give a list"):
+    with pytest.raises(TypeError, match="give a list"):
         WordClasses(2).fit(SMALL).predict("cat")
 
 
