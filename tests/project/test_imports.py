@@ -19,7 +19,7 @@ import stategram
 _LAYERS = ("evaluation", "formats", "recipes", "explore", "paper", "workers")
 _SCRIPT = """
 import importlib, os, sys
-import click, jinja2, msgspec, numpy, stategram.models
+import click, msgspec, numpy, stategram.models
 for layer in sys.argv[1:]:
     for name in layer.split():
         child = os.fork()
