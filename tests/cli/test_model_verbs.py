@@ -148,7 +148,12 @@ def test_prune(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for arguments, expected, message in (
         (("whole", "-o", out, "--prune", 1e-4), 2, "--force replaces it"),
         (("whole", "-o", place / "x"), 2, "give one of --prune"),
-        (("whole", "-o", place / "x", "--max-ngrams", 9, "--max-size", 9), 2, "give one of them"),
+        (
+            ("whole", "-o", place / "x", "--max-ngrams", 9, "--max-size", 9),
+            2,
+            "--max-size limit the size",
+        ),
+        (("whole", "-o", place / "x", "--prune", "nan"), 2, "--prune must be a number"),
         (("whole", "-o", place / "x", "--max-ngrams", 2), 2, "cannot be dropped"),
         (("whole", "-o", place / "x", "--max-size", "1k"), 2, "bytes are too few"),
         (("whole", "-o", place / "x", "--max-size", "much"), 2, "not a size"),

@@ -205,7 +205,7 @@ def test_stdin_has_no_checksum(tmp_path: Path) -> None:
         (["TEXT", "-o", "OUT", "--memory", 400 * "9" + "G"], 2, "is not a size"),
         (["TEXT", "-o", "OUT", "--memory", "5M"], 2, "5M of memory (--memory) is too little"),
         (["TEXT", "-o", "OUT", "--prune", "-1"], 2, "not in the range"),
-        (["TEXT", "-o", "OUT", "--prune", "nan"], 2, "must be above 0"),
+        (["TEXT", "-o", "OUT", "--prune", "nan"], 2, "--prune must be a number"),
         (["TEXT", "-o", "OUT", "--memory", "lots"], 2, "is not a size"),
         (["TEXT", "-o", "OUT", "--tmp", "NOFOLDER"], 1, "cannot write temporary files"),
         (["TEXT", "-o", "OUT", "--vocab", "3", "--vocab-file", "TEXT"], 2, "give one of them"),

@@ -81,5 +81,5 @@ def test_categories() -> None:
 def test_what_cannot_be_filtered() -> None:
     corpus = corpus_from_sentences(["the cat sat"])
     models: list[Model] = [NgramModel.train(corpus, order) for order in (1, 2)]
-    with pytest.raises(UsageError, match=r"filter the parts of a mixture and mix them again"):
+    with pytest.raises(UsageError, match=r"prune the parts of a mixture and mix them again"):
         Mixture.fit(models, corpus).filter(corpus.vocabulary)

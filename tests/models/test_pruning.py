@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -154,8 +155,16 @@ def test_what_has_n_grams_in_it(model: NgramModel) -> None:
     assert prune_model(model, Budget()) is model
     with pytest.raises(UsageError, match="all limit the size of a model; give one"):
         Budget(prune=1e-8, max_ngrams=3)
-    for options in ({"prune": 0.0}, {"prune": math.inf}, {"prune": math.nan}, {"max_size": -1}):
-        with pytest.raises(UsageError, match="prune, max_ngrams and max_size must be above 0"):
+    wrong: list[dict[str, Any]] = [
+        {"prune": 0.0},
+        {"prune": math.inf},
+        {"prune": math.nan},
+        {"max_size": -1},
+        {"max_size": "50M"},
+        {"max_ngrams": 1.5},
+    ]
+    for options in wrong:
+        with pytest.raises(UsageError, match=rf"\A{next(iter(options))} is "):
             Budget(**options)
 
 

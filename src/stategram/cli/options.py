@@ -7,6 +7,7 @@ A decorator adds the options of one group. The command gets them as one paramete
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -174,8 +175,15 @@ def budget_options(*names: str, about: str = "") -> Callable[[F], F]:
     def add(command: F) -> F:
         @functools.wraps(command)
         def with_budget(**options: Any) -> Any:
-            budget = Budget(**{name: options.pop(name) for name in names})
-            return command(budget=budget, **options)
+            given = {name: value for name in names if (value := options.pop(name)) is not None}
+            limits = [name for name in given if name != "compact"]
+            if len(limits) > 1:
+                both = " and ".join(map(option_name, limits))
+                raise click.UsageError(f"{both} limit the size of the same model; give one of them")
+            for name in limits:
+                if not given[name] < math.inf:
+                    raise click.UsageError(f"{option_name(name)} must be a number; it is {given[name]}")
+            return command(budget=Budget(**given), **options)
 
         return _add(
             cast("F", with_budget), *(setting_option(n, declared[n].type, about=about) for n in names)

@@ -138,8 +138,9 @@ def chosen_recipe(
         part = CategoryNgramPart(classes=file, order=order, smoothing=ngram.smoothing)
         found = Recipe(name="classes", part=[part])
     elif recipe is not None:
+        found = read_recipe(recipe)
         try:
-            found = read_recipe(recipe).with_tags(tags)
+            found = found.with_tags(tags)
         except UsageError as error:
             raise UsageError(f"{error} (--tags)") from error
         if tags and not any(getattr(part, "tags", None) for part in found.part):
@@ -148,8 +149,8 @@ def chosen_recipe(
         found = Recipe(name="ngram", part=[ngram])
     if not heldout and found.needs_heldout:
         raise click.UsageError(
-            f"{option_name(kind)} mixes models, whose weights are learned on a text that none of them has "
-            "seen: give --heldout FILE, some thousand sentences that are not in TEXT"
+            f"{option_name(kind)} learns weights on a text that no model has seen: give --heldout FILE, some "
+            "thousand sentences that are not in TEXT"
         )
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stategram.display import Cell, Column, DisplayTable, display_table
+from stategram.display import Column, DisplayTable, display_table
 from stategram.models import Model
 from stategram.wording import change, percent, perplexity, plural
 
@@ -77,7 +77,7 @@ def _features_table(mixture: Model) -> tuple[DisplayTable, ...]:
             ("Features of the history", Column("Cross-validated perplexity", "number")),
             [
                 (
-                    Cell(_FEATURES.get(name, name), "chosen" if name == facts["Weights by"] else ""),
+                    _FEATURES.get(name, name) + " (chosen)" * (name == facts["Weights by"]),
                     perplexity(value),
                 )
                 for name, value in found.items()

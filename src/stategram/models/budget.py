@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from stategram.errors import UsageError
+from stategram.storage import check_fields
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,11 +80,12 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     reserved: Annotated[int, Meta(ge=0)] = 0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         limits = [one for one in (self.prune, self.max_ngrams, self.max_size) if one is not None]
         if len(limits) > 1:
             raise UsageError("prune, max_ngrams and max_size all limit the size of a model; give one of them")
-        if not all(0 < limit < math.inf for limit in limits):
-            raise UsageError(f"a limit of {limits[0]}; prune, max_ngrams and max_size must be above 0")
+        if not all(limit < math.inf for limit in limits):
+            raise UsageError(f"prune is {self.prune}; expected a fraction above 0, such as 1e-8")
 
     @property
     def has_limit(self) -> bool:

@@ -224,8 +224,8 @@ class Model(ABC):
     def filter(self, vocabulary: Vocabulary) -> Self:
         """Return the model of the words that are in a vocabulary too."""
         raise UsageError(
-            f"{self!r} cannot be filtered, only n-gram and category n-gram models can; filter the parts of a "
-            "mixture and mix them again (stategram mix), or train with --vocab-file"
+            f"{self!r} cannot be pruned to a list of words, only n-gram and category n-gram models can; "
+            "prune the parts of a mixture and mix them again (stategram mix), or train with --vocab-file"
         )
 
     @property

@@ -76,10 +76,11 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         """Refuse a budget that no model of the recipe can have."""
         if len(self.part) > 1 and budget.has_limit and budget.max_size is None:
             raise UsageError(
-                f"recipe {self.name} has several parts, for which there is a maximum size only; give max_size"
+                f"recipe {self.name} has several parts: only the size of their file can be limited; give a "
+                "maximum size in bytes"
             )
         if budget.compact and not any(part.has_ngrams for part in self.part):
-            raise UsageError(f"recipe {self.name} has no n-grams to round; leave compact out")
+            raise UsageError(f"recipe {self.name} has no n-grams to round: its model cannot be compact")
 
     def files(self) -> list[tuple[str, str]]:
         """Return the class files and tag files that it needs: their use, and their name."""

@@ -44,11 +44,15 @@ def common_format(models: Sequence[Model], given: FormatOverride) -> TextFormat:
     """Return how texts are read for all models."""
     trained = [model.text_format for model in models] or [TextFormat()]
     found = [one.override(given) for one in trained]
-    if len({one.normalization for one in found}) > 1:
+    one, other = found[0].normalization, found[-1].normalization
+    if one != other:
+        values = ((name, getattr(one, name), getattr(other, name)) for name in one.__struct_fields__)
+        different = {
+            name: f"{name} is {first} and {second}" for name, first, second in values if first != second
+        }
         raise UsageError(
-            "the texts of the two models were not normalized in the same way: "
-            f"{' and '.join(map(str, trained))}; train them alike, or set lowercase, digits, split and "
-            "tokenize"
+            f"the two models read text differently: {', '.join(different.values())}; train them alike, or "
+            f"set {' and '.join(different)}"
         )
     return found[0].override({"document_mark": None})  # rows are documents of their own
 
