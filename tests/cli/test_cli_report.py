@@ -113,6 +113,10 @@ def test_given_sentences(place: Path, capfd: pytest.CaptureFixture[str]) -> None
     assert (status, err) == (0, "")
     assert {"surprisal", "surprisal-2"} <= set(structure_of(page).ids)
     assert "A given sentence" in page
+    _, strange, _ = run(*given, "the Zebra sat", "--lowercase", capfd=capfd)
+    chart = strange.partition('<figure id="surprisal">')[2].partition("</figure>")[0]
+    assert "<bdi>Zebra (unknown)</bdi>" in chart
+    assert "&lt;unk&gt;" not in chart
     size = (place / "model").stat().st_size
     assert f"<dt>Size</dt><dd>{size / 1000:.1f} kB</dd>" in page
     status, _, err = run(*given, " ", capfd=capfd)

@@ -9,10 +9,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from stategram import CategoryNgramModel, NgramModel, corpus_from_sentences
+from stategram import CategoryNgramModel, NgramModel, TextFormat, corpus_from_sentences
 from stategram.explore.pages import model_html
 from stategram.explore.views import examples
 from stategram.models import frequent_ngrams, word_frequencies
+from stategram.text import block_of_sentences
 from story import sentences
 
 TEXT = sentences(400, seed=1)
@@ -63,7 +64,7 @@ def test_words_of_an_example_share_their_category() -> None:
 def test_a_sentence_word_by_word() -> None:
     model = NgramModel.train(TEXT, 3)
     corpus = corpus_from_sentences([TEXT[0]], vocabulary=model.vocabulary)
-    page = model_html(model, "it", sentences=corpus)
+    page = model_html(model, "it", sentences=block_of_sentences([TEXT[0]], TextFormat()))
     chart = page.partition('<figure id="surprisal">')[2].partition("</figure>")[0]
     shown = re.findall(r"<bdi>([^<]*)</bdi>.*?<b>([\d.]*)</b>", chart)
     bits = model.score(corpus).log_probs / -np.log(2)

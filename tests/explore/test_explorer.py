@@ -11,8 +11,16 @@ import pytest
 from numpy.typing import NDArray
 
 from explorers import HOSTILE, bigram, explorer, mixture, training_text
-from model_kinds import ALL_KINDS, DOCUMENT, model_of
-from stategram import ClusteredModel, Model, UsageError, cluster, corpus_from_sentences, surprisal
+from model_kinds import ALL_KINDS, DOCUMENT, KINDS, model_of
+from stategram import (
+    CategoryNgramModel,
+    ClusteredModel,
+    Model,
+    UsageError,
+    cluster,
+    corpus_from_sentences,
+    surprisal,
+)
 from stategram.explore.app import ExploredText, Explorer
 from stategram.explore.app.explorer import ENDPOINTS
 from stategram.explore.views import class_set, class_sources, word_fractions
@@ -99,6 +107,17 @@ def test_classes_partition_the_words() -> None:
         seen = cells > 0
         information = float((cells[seen] * np.log2(cells[seen] / expected[seen])).sum())
         assert sum(tree["losses"]) == pytest.approx(information, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_view_counts_the_same_classes(kind: str) -> None:
+    one = Explorer([("it", model_of(kind))])
+    for source, (leaf, _) in class_sources(model_of(kind)).items():
+        map_, tree = (one.answer(name, {"source": source}) for name in ("classes", "tree"))
+        assert map_["n"] == tree["n"] - len(tree["boundaries"])
+        assert map_["boundaries"] == tree["boundaries"]
+        if isinstance(leaf, CategoryNgramModel | ClusteredModel):
+            assert map_["n"] == leaf.n_categories
 
 
 def test_classes_that_follow_are_those_of_the_training_text() -> None:
@@ -188,7 +207,9 @@ def test_states_of_word_trees_have_the_next_words_of_the_text_on_each_level() ->
             probs[own] = count / len(events) * fractions[own] / fractions[own].sum()
         return probs
 
-    check_words_after_nodes(model, "0:s1", ExploredText("", text, ""), ["c0w0", "c1w0", "c2w0"], probs_after)
+    check_words_after_nodes(
+        model, "0:s1", ExploredText("", [text], ""), ["c0w0", "c1w0", "c2w0"], probs_after
+    )
 
 
 def test_two_models_are_compared_word_by_word() -> None:
@@ -210,7 +231,7 @@ def test_every_kind_of_model_answers_everything(kind: str) -> None:
     model = model_of(kind)
     words = [model.vocabulary.word(id) for id in range(3, min(9, len(model.vocabulary)))]
     lines = [" ".join(words), " ".join(words[::-1]) + " stranger"]
-    for text in (None, ExploredText("text", corpus_from_sentences(lines), "\n".join(lines))):
+    for text in (None, ExploredText("text", [corpus_from_sentences(lines)] * 2, "\n".join(lines))):
         explorer = Explorer([("a", model), ("b", model)], text)
         explorer.prepare()
         info = explorer.answer("info", {})["models"][0]

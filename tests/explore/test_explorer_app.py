@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
@@ -145,6 +146,59 @@ def test_a_saved_page_is_one_file_that_hostile_words_do_not_break(
     score = next(value for key, value in answers.items() if key.startswith("score?"))
     assert "<script>alert(1)</script>" in score["sentences"][1]["words"]
     assert "<script>alert" not in text
+
+
+def _saved(page: Path) -> dict[str, Any]:
+    text = page.read_text(encoding="utf-8").partition('id="saved">')[2].partition("</script>")[0]
+    answers: dict[str, Any] = json.loads(text)
+    return answers
+
+
+@pytest.mark.parametrize("text", ["file", "-"])
+def test_each_model_reads_the_raw_text_once(
+    text: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = ["The list has 3 items, and 4 keys. It has 12 names.", "A list has 7 keys."]
+    Path("raw").write_text("\n".join(lines * 20) + "\n")
+    sample = "\ufeffThe list has 12 items, and 7 keys. A list has 3 names.\r\n\nA LIST has 1 keys.\n"
+    Path("file").write_bytes(sample.encode())
+    tokenized = ("--lowercase", "--digits", "N", "--tokenize", "prose")
+    assert run("train", "raw", "-o", "fm", *tokenized, "-q", capfd=capfd)[0] == 0
+    assert run("train", "raw", "-o", "plain", "-q", capfd=capfd)[0] == 0
+    assert run("train", "raw", "-o", "lower", "--lowercase", "-q", capfd=capfd)[0] == 0
+
+    def explore(*arguments: str) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
+        """Return all answers, the scores by each model, and the comparison."""
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(sample.encode())))
+        done = run("explore", *arguments, "--text", text, "--save", "page", "-q", capfd=capfd)
+        assert (done[0], done[2]) == (0, "")
+        answers = _saved(Path("page"))
+        scores = [value for key, value in answers.items() if key.startswith("score?")]
+        (compared,) = (value for key, value in answers.items() if key.startswith("compare?"))
+        return answers, scores, compared
+
+    answers, scores, compared = explore("fm", "plain")
+    assert answers["info?{}"]["text"]["sample"] == sample[1:].strip().replace("\r\n", "\n")
+    for model, score in zip(("fm", "plain"), scores, strict=True):
+        figures = json.loads(run("eval", model, "file", "--json", "-q", capfd=capfd)[1])
+        assert score["perplexity"] == pytest.approx(figures["perplexity"], abs=0.01)
+    words, plain = (score["sentences"][0]["words"] for score in scores)
+    assert words[3:6] == ["12", "items", ","]
+    assert plain[3:5] == ["12", "items,"]
+    for place, word in enumerate(words):
+        request = {"history": " ".join(words[:place]), "model": 0, "word": word}
+        explained = answers["explain?" + json.dumps(request, separators=(",", ":"))]
+        assert explained["surprisal"] == scores[0]["sentences"][0]["surprisal"][place]
+        assert not explained["unknown"]
+    assert "split differently" in compared["error"]
+
+    _, scores, compared = explore("lower", "plain")
+    assert compared["perplexity"] == [one["perplexity"] for one in scores]
+    assert [one["unknown"] for one in scores] == [1, 2]
+    _, scores, _ = explore("lower", "plain", "--lowercase")
+    assert scores[1]["sentences"][0]["words"][0] == "The"
+    assert scores[1]["sentences"][0]["unknown"][0]
 
 
 def test_the_command_refuses_what_makes_no_sense(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

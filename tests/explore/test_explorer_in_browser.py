@@ -108,6 +108,13 @@ def test_a_saved_page_shows_every_view_without_a_server(browser: Browser, saved:
     visit.close()
 
 
+@pytest.mark.parametrize("view", ["classes", "tree"])
+def test_views_count_the_classes_of_words(browser: Browser, saved: str, view: str) -> None:
+    visit = Visit(browser, saved, f"{view}?source=2")
+    assert "All 9 classes" in visit.page.locator("main").inner_text()
+    visit.close()
+
+
 def test_a_word_is_read_and_explained(browser: Browser, address: str) -> None:
     visit = Visit(browser, address)
     page = visit.page

@@ -13,6 +13,7 @@ from stategram import (
     ClusteredModel,
     Mixture,
     NgramModel,
+    TextFormat,
     cluster,
     corpus_from_sentences,
     evaluate,
@@ -20,6 +21,7 @@ from stategram import (
 from stategram.explore.pages import model_html
 from stategram.explore.pages.rendering import unbroken
 from stategram.paper import write_report
+from stategram.text import block_of_sentences
 from story import sentences
 
 if TYPE_CHECKING:
@@ -47,7 +49,8 @@ def reports(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[
     ]
     mixture = Mixture.fit(models, sentences(50, seed=2))
     text = corpus_from_sentences([_HOSTILE, *sentences(50, seed=3)], vocabulary=corpus.vocabulary)
-    page = model_html(mixture, "model", test=evaluate(mixture, text), text=text, sentences=text)
+    given = block_of_sentences([_HOSTILE, *sentences(50, seed=3)], TextFormat())
+    page = model_html(mixture, "model", test=evaluate(mixture, text), text=text, sentences=given)
     (place / "model.html").write_text(page, encoding="utf-8")
     return {"reproduction": place / "report.html", "model": place / "model.html"}
 

@@ -49,5 +49,5 @@ def bigram() -> NgramModel:
 def explorer() -> Explorer:
     """Two models and a text."""
     lines = [*sentences(10, seed=3), HOSTILE, "a zebra sees the old king"]
-    text = ExploredText("test.txt", corpus_from_sentences(lines), "\n".join(lines))
+    text = ExploredText("test.txt", [corpus_from_sentences(lines)] * 2, "\n".join(lines))
     return Explorer([("mixture", mixture()), ("bigram", bigram())], text)

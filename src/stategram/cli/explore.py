@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,13 +12,13 @@ import click
 from stategram.cli.checks import check_inputs, check_outputs
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
-from stategram.cli.reading import read_model, read_test
+from stategram.cli.reading import format_for, read_model, show_read_stats
 from stategram.explore.app import ExploredText, Explorer, check_explore_extra, listen, saved_page, serve
 from stategram.storage import atomic_write
-from stategram.text import Corpus
+from stategram.text import read_corpora
 
 # The beginning of a text that the page shows first.
-_SAMPLE_WORDS = 300
+_SAMPLE_WORDS, _SAMPLE_CHARACTERS = 300, 6000
 
 
 @click.command(
@@ -104,8 +105,14 @@ def _explorer(
         read_model(name, console, verify=not reading.no_verify, history=reading.history_name)
         for name in model_names
     ]
-    corpus = read_test(models[0], texts, reading, console) if texts else None
-    text = None if corpus is None else ExploredText(", ".join(map(_name, texts)), corpus, _sample(corpus))
+    text = None
+    if texts:
+        formats = [format_for(model, reading, console) for model in models]
+        models = [replace(model, training_format=one) for model, one in zip(models, formats, strict=True)]
+        with console.step("reading") as progress:
+            corpora, head = read_corpora(texts, formats, head=4 * _SAMPLE_CHARACTERS, progress=progress)
+        show_read_stats(corpora[0], console)
+        text = ExploredText(", ".join(map(_name, texts)), corpora, _sample(head))
     return Explorer(list(zip(map(_name, model_names), models, strict=True)), text)
 
 
@@ -114,14 +121,15 @@ def _name(name: str) -> str:
     return Path(name).resolve().name if name != "-" else "stdin"
 
 
-def _sample(corpus: Corpus) -> str:
-    """Return the first sentences of a text, one per line."""
+def _sample(head: bytes) -> str:
+    """Return the first lines of a raw text, with line ends as a browser keeps them."""
+    text = head.decode("utf-8-sig", errors="replace").replace("\0", "\ufffd")
     lines: list[str] = []
-    words = 0
-    for number in range(corpus.n_sentences):
-        sentence = [corpus.vocabulary.word(id) for id in corpus.sentence(number)[:-1].tolist()]
-        if words and words + len(sentence) > _SAMPLE_WORDS:
+    n_words = 0
+    for line in text.replace("\r\n", "\n").replace("\r", " ").split("\n"):
+        words = line.split()
+        if n_words and n_words + len(words) > _SAMPLE_WORDS:
             break
-        lines.append(" ".join(sentence[:_SAMPLE_WORDS]))
-        words += len(sentence)
-    return "\n".join(lines)
+        lines.append(line if len(words) <= _SAMPLE_WORDS else " ".join(words[:_SAMPLE_WORDS]))
+        n_words += len(words)
+    return "\n".join(lines)[:_SAMPLE_CHARACTERS].strip("\n")

@@ -14,7 +14,7 @@ from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.explore.pages import check_report_extra, is_report, model_html
 from stategram.models import Model
 from stategram.storage import COMPRESSED_SUFFIXES, atomic_write, input_files
-from stategram.text import Corpus, corpus_from_sentences
+from stategram.text import Corpus, LineBlock, block_of_sentences
 
 _SUFFIXES = (*COMPRESSED_SUFFIXES, ".arpa", ".safetensors")
 
@@ -114,10 +114,10 @@ def _test_figures(model: Model, text: Corpus, console: Console) -> PerplexityFig
         return evaluate(model, text, all_histories=not was_given("history_name"))
 
 
-def _given(model: Model, sentences: tuple[str, ...], reading: ReadingOptions, console: Console) -> Corpus:
+def _given(model: Model, sentences: tuple[str, ...], reading: ReadingOptions, console: Console) -> LineBlock:
     """Return the sentences of the command line; words are normalized as in the training of the model."""
     text_format = format_for(model, reading, console)
-    corpus = corpus_from_sentences(sentences, text_format, vocabulary=model.vocabulary)
-    if corpus.n_events == 0:
+    given = block_of_sentences(sentences, text_format)
+    if given.corpus.n_events == 0:
         raise click.UsageError("--sentence has no words; give a sentence in quotation marks")
-    return corpus
+    return given

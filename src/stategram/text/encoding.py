@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -76,20 +76,56 @@ def read_corpus(
         raise UsageError("no files to read; give at least one, or - for stdin")
     words = WordChoice(vocabulary, vocabulary_size, min_count)
     encoder = LineEncoder(TextFormat.of_words(vocabulary).override(text_format), words)
-    total = total_size(names)
-    done = taken = 0
-    for name in names:
-        for lines in read_lines(name):
-            encoder.feed(lines)
-            taken = lines.taken
-            report_bytes(progress, done + taken, total)
-        done, taken = done + taken, 0
-    corpus = encoder.corpus(tuple(map(shown_url, names)))
-    if corpus.n_events == 0:
-        raise no_words(names, corpus.stats.n_bytes)
+    _feed(names, [encoder], 0, progress)
+    corpus = _corpus_of(encoder, names)
     warn_of_wide_spaces(corpus.stats)
     if vocabulary is None:
         warn_if_unsegmented(corpus.vocabulary)
+    return corpus
+
+
+def read_corpora(
+    source: Source, formats: Sequence[TextFormat], *, head: int, progress: Progress | None = None
+) -> tuple[list[Corpus], bytes]:
+    """Read text files once, a corpus for each format; return the first bytes as they are, too.
+
+    There are `head` bytes of them, or fewer. Each corpus has the vocabulary of the text.
+    """
+    names = file_names(source)
+    encoders = {text_format: LineEncoder(text_format) for text_format in formats}
+    first = _feed(names, list(encoders.values()), head, progress)
+    corpora = {text_format: _corpus_of(encoder, names) for text_format, encoder in encoders.items()}
+    warn_of_wide_spaces(corpora[formats[0]].stats)
+    warn_if_unsegmented(corpora[formats[0]].vocabulary)
+    return [corpora[text_format] for text_format in formats], first
+
+
+def _feed(
+    names: Sequence[str], encoders: Sequence[LineEncoder], head: int, progress: Progress | None
+) -> bytes:
+    """Feed the lines of files to encoders, and return the first `head` bytes."""
+    total = total_size(names)
+    done = taken = 0
+    first = b""
+    for name in names:
+        for lines in read_lines(name):
+            for encoder in encoders:
+                encoder.feed(lines)
+            if len(first) < head:
+                first += lines.data[: head - len(first)]
+            taken = lines.taken
+            report_bytes(progress, done + taken, total)
+        if first and not first.endswith(b"\n"):  # a file ends a line
+            first += b"\n"
+        done, taken = done + taken, 0
+    return first
+
+
+def _corpus_of(encoder: LineEncoder, names: Sequence[str]) -> Corpus:
+    """Return what an encoder was fed; refuse a text without words."""
+    corpus = encoder.corpus(tuple(map(shown_url, names)))
+    if corpus.n_events == 0:
+        raise no_words(names, corpus.stats.n_bytes)
     return corpus
 
 

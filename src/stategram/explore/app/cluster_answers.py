@@ -174,7 +174,7 @@ def _concordance(explored: ExploredModel, source: str, found: StateSet, number: 
     """Return places of the text in which a context has the state, spread over the text."""
     if explored.text is None or explored.corpus is None:
         return []
-    spelled = explored.text.corpus
+    spelled = explored.text
     events = np.flatnonzero(explored.text_states(source) == number)
     if len(events) > _LINES:
         events = events[np.linspace(0, len(events) - 1, _LINES).astype(np.int64)]

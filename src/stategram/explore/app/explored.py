@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock
@@ -28,10 +28,10 @@ from stategram.text import BEGIN, Corpus
 
 @dataclass(frozen=True, eq=False)
 class ExploredText:
-    """The text that is explored: its name, its words as they are spelled, its beginning."""
+    """The text that is explored: its name, its words as each model reads them, its beginning in raw text."""
 
     name: str
-    corpus: Corpus
+    corpora: Sequence[Corpus]
     sample: str
 
 
@@ -45,11 +45,11 @@ class ExploredModel:
     name
         Its name.
     text
-        The text that is explored, or None.
+        The text that is explored, as the model reads it, with a vocabulary of its own; or None.
 
     """
 
-    def __init__(self, model: Model, name: str, text: ExploredText | None) -> None:
+    def __init__(self, model: Model, name: str, text: Corpus | None) -> None:
         self.model, self.name, self.text = model, name, text
         self._sets: dict[tuple[str, str], Any] = {}
         self._lock = RLock()
@@ -62,7 +62,7 @@ class ExploredModel:
     @cached_property
     def corpus(self) -> Corpus | None:
         """The text in the vocabulary of the model."""
-        return None if self.text is None else self.text.corpus.in_vocabulary(self.model.vocabulary)
+        return None if self.text is None else self.text.in_vocabulary(self.model.vocabulary)
 
     @cached_property
     def text_bits(self) -> NDArray[np.float64]:
@@ -109,7 +109,7 @@ class ExploredModel:
         return self.model.leaves[source.partition(":")[0]]
 
     def _leaf_text(self, source: str) -> Corpus | None:
-        return None if self.text is None else self.text.corpus.in_vocabulary(self.leaf(source).vocabulary)
+        return None if self.text is None else self.text.in_vocabulary(self.leaf(source).vocabulary)
 
     @cached_property
     def classes(self) -> Mapping[str, ModelClasses]:

@@ -105,7 +105,10 @@ class Explorer:
     """
 
     def __init__(self, models: list[tuple[str, Model]], text: ExploredText | None = None) -> None:
-        self.models = [ExploredModel(model, name, text) for name, model in models]
+        corpora = [None] * len(models) if text is None else text.corpora
+        self.models = [
+            ExploredModel(model, name, corpus) for (name, model), corpus in zip(models, corpora, strict=True)
+        ]
         self.text = text
 
     def prepare(self, progress: Progress | None = None) -> None:

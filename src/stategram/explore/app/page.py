@@ -10,7 +10,9 @@ from typing import Any
 import msgspec
 
 import stategram
+from stategram.errors import UsageError
 from stategram.explore.app.explorer import Explorer
+from stategram.explore.app.text_answers import read_text
 from stategram.explore.pages import (
     chart_script,
     policy_of,
@@ -20,6 +22,7 @@ from stategram.explore.pages import (
     vega_lite_version,
 )
 from stategram.progress import Progress
+from stategram.text import END
 
 _SCRIPTS = ("core", "reading", "classmap", "tree", "states", "ladder", "compare")
 _STYLES = ("explorer", "clusters")
@@ -74,7 +77,12 @@ def saved_page(explorer: Explorer, progress: Progress | None = None) -> str:
         if name == "info":
             answer: Any = msgspec.to_builtins(explorer.info(saved=True))
         else:
-            answer = explorer.answer(name, request)
+            try:
+                answer = explorer.answer(name, request)
+            except UsageError as error:
+                if name != "compare":
+                    raise
+                answer = {"error": str(error)}  # the view shows it, as that of the server
         for key, most in (("members", _MEMBERS), ("examples", _CONTEXTS)):
             if name in ("class", "state") and key in answer:
                 answer[key] = answer[key][:most]
@@ -132,13 +140,18 @@ def _requests(explorer: Explorer) -> Iterator[tuple[str, dict[str, Any]]]:
         if text:
             yield "score", {**model, "text": text}
             yield "ranks", {**model, "text": text}
-            for line in text.split("\n"):
-                sentence = explored.model.text_format.words(line)
-                for place, word in enumerate([*sentence, "</s>"] if sentence else []):
+            read = read_text(explored.model, text)
+            for sentence in read.by_sentence(read.words):
+                for place, word in enumerate(sentence):
                     history = " ".join(sentence[:place])
                     yield "explain", {**model, "history": history, "word": word}
                     yield "ladder", {**model, "history": history, "watched": [word]}
-                words.update(dict.fromkeys(sentence))
+            normalized = read.block.corpus
+            seen = (normalized.vocabulary.word(id) for id in normalized.ids.tolist() if id != END)
+            words.update(dict.fromkeys(seen))
+            pieces = next((one for one in map(str.split, text.split("\n")) if len(one) > 5), None)
+            if pieces:  # what the ladder shows first
+                yield "ladder", {**model, "history": " ".join(pieces[:4]), "watched": pieces[4:5]}
         for source in explored.classes:
             found = explored.class_set(source)
             yield "classes", {**model, "source": source}

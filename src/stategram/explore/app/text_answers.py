@@ -21,7 +21,7 @@ from stategram.explore.app.requests import (
 )
 from stategram.explore.views import Data
 from stategram.models import MAX_CELLS, Model, Scores
-from stategram.text import BEGIN, END, UNKNOWN, Corpus, LineBlock, block_of_sentences
+from stategram.text import BEGIN, END, UNKNOWN, Corpus, LineBlock, block_of_sentences, tokenize_prose
 from stategram.wording import plural
 
 _RANK_SECONDS = 5.0
@@ -110,8 +110,7 @@ class ReadText:
     @property
     def words(self) -> list[str]:
         """The words of all sentences as they are spelled, and the ends of sentences."""
-        spelled = self.block.corpus
-        return [spelled.vocabulary.word(id) for id in spelled.ids.tolist()]
+        return [self.block.spelling.word(id) for id in self.block.corpus.ids.tolist()]
 
     def by_sentence(self, values: list[Any]) -> list[list[Any]]:
         """Return the values of each sentence."""
@@ -120,8 +119,12 @@ class ReadText:
 
 
 def read_text(model: Model, text: str) -> ReadText:
-    """Read a text of one sentence per line; refuse one that is too long."""
-    block = block_of_sentences(text.split("\n"), model.text_format)
+    """Read a raw text, one sentence per line or prose, as the model does; refuse one that is too long."""
+    sentences: list[str | list[str]] = []
+    for line in text.split("\n"):
+        is_prose = model.text_format.tokenize == "prose" and line.strip()
+        sentences += tokenize_prose(line) if is_prose else [line]
+    block = block_of_sentences(sentences, model.text_format)
     if block.corpus.n_events - block.corpus.n_sentences > MAX_WORDS:
         raise UsageError(f"the text has more than {plural(MAX_WORDS, 'word')}; give a part of it")
     return ReadText(block, block.corpus.in_vocabulary(model.vocabulary))

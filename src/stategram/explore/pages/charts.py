@@ -15,7 +15,7 @@ from stategram.errors import BadDataError
 from stategram.evaluation import LEVEL, Interval
 from stategram.explore.pages.line_charts import Panel
 from stategram.models import Model, WordScore, generate
-from stategram.text import UNKNOWN, Corpus, corpus_from_sentences
+from stategram.text import UNKNOWN, Corpus, LineBlock, corpus_from_sentences
 from stategram.wording import percent, perplexity
 
 _NGRAM = "ngram"
@@ -169,7 +169,7 @@ def _distinct_colours(kinds: Iterable[str]) -> Iterator[str]:
 
 
 def surprisal_charts(
-    model: Model, kind: tuple[str, str], text: Corpus | None, sentences: Corpus | None
+    model: Model, kind: tuple[str, str], text: Corpus | None, sentences: LineBlock | None
 ) -> list[Chart]:
     """Return a chart of each sentence, or of one of the text, or else of one that the model makes up.
 
@@ -177,23 +177,28 @@ def surprisal_charts(
     """
     title = "A sentence of the test text"
     if sentences is not None:
-        title = "A given sentence"
-    elif text is not None and (shown := _typical(text)) is not None:
-        sentences = shown
+        title, shown, spelling = "A given sentence", sentences.corpus, sentences.spelling
+    elif text is not None and (typical := _typical(text)) is not None:
+        shown, spelling = typical, typical.vocabulary
     else:
         title = "A sentence that the model made up"
         try:
             drawn = next(generate(model, 1, max_words=_MAX_EVENTS))
         except BadDataError:  # all probability is that of <unk>
             return []
-        sentences = corpus_from_sentences([drawn.words], vocabulary=model.vocabulary)
-    scored = model.score(sentences)
+        shown, spelling = corpus_from_sentences([drawn.words], vocabulary=model.vocabulary), model.vocabulary
     charts = []
-    for number, events in zip(range(_MAX_SENTENCES), scored.sentences(), strict=False):
-        if len(events) > 1:
+    for number, scored in zip(range(_MAX_SENTENCES), model.score(shown).sentences(), strict=False):
+        if len(scored) > 1:
+            events = list(map(_spelled, scored, map(spelling.word, shown.sentence(number).tolist())))
             key = "surprisal" if number == 0 else f"surprisal-{number + 1}"
             charts.append(_surprisal_chart(key, title, events[:_LONGEST], kind))
     return charts
+
+
+def _spelled(event: WordScore, word: str) -> WordScore:
+    """Return an unknown word as it is spelled, marked as unknown; other events as they are."""
+    return event._replace(word=f"{word} (unknown)") if event.unknown else event
 
 
 def _typical(text: Corpus) -> Corpus | None:

@@ -25,7 +25,7 @@ from stategram.explore.pages.rendering import input_files_table, render
 from stategram.explore.views import ClusterGallery, ExampleList, examples, gallery
 from stategram.models import Model
 from stategram.storage import Entries, InputFile, Natural, Positive
-from stategram.text import SPECIAL_WORDS, Corpus
+from stategram.text import SPECIAL_WORDS, Corpus, LineBlock
 from stategram.wording import percent
 
 _COLOURS = {
@@ -80,7 +80,7 @@ def model_html(
     test: PerplexityFigures | None = None,
     test_history: str | None = None,
     text: Corpus | None = None,
-    sentences: Corpus | None = None,
+    sentences: LineBlock | None = None,
     files: Iterable[InputFile] = (),
     n_bytes: int | None = None,
 ) -> str:

@@ -46,9 +46,11 @@ class ClassOnMap(Data, frozen=True):
 
 
 class ClassMap(Data, frozen=True):
-    """All classes of a source."""
+    """The classes of a source that occur; `n` is the number of all, those in `boundaries` left out."""
 
     title: str
+    n: int
+    boundaries: list[int]
     classes: list[ClassOnMap]
 
 
@@ -84,9 +86,13 @@ class ClassDetails(Data, frozen=True):
 
 
 class ClassTree(Data, frozen=True):
-    """The binary tree of classes: mergers as in SciPy, the bits that each loses."""
+    """The binary tree of `n` classes: mergers as in SciPy, the bits that each loses.
+
+    `boundaries` are the classes of sentence boundaries alone, which are not counted as classes of words.
+    """
 
     n: int
+    boundaries: list[int]
     merges: list[tuple[int, int]]
     losses: list[float]
     tokens: list[float]
@@ -136,6 +142,12 @@ class ClassSet:
         return len(self.followers)
 
     @cached_property
+    def boundaries(self) -> list[int]:
+        """The classes that have no words but sentence boundaries."""
+        ends = self.labels[[BEGIN, END]]
+        return list(map(int, np.setdiff1d(ends, np.delete(self.labels, [BEGIN, END]))))
+
+    @cached_property
     def tokens(self) -> NDArray[np.float64]:
         """How frequent the words of each class are together."""
         return np.bincount(self.labels, self.fractions, self.n).astype(np.float64)
@@ -174,6 +186,8 @@ class ClassSet:
         """Return all classes with their places on the map."""
         return ClassMap(
             self.title,
+            self.n - len(self.boundaries),
+            self.boundaries,
             [
                 ClassOnMap(
                     number,
@@ -230,6 +244,7 @@ class ClassSet:
         """Return the binary tree of the classes."""
         return ClassTree(
             self.n,
+            self.boundaries,
             [(first, second) for first, second in self.hierarchy.merges.tolist()],
             [round(loss, 8) for loss in self.losses.tolist()],
             [round(value, 8) for value in self.tokens.tolist()],

@@ -368,10 +368,13 @@
 
   /** The same map as a list, for whoever does not see it. It is made when it is opened. */
   function asList(data, source) {
-    const box = element("details", { class: "map-list" }, element("summary", null, `All ${data.classes.length} classes as a list`));
+    const listed = data.classes.filter((each) => !data.boundaries.includes(each.number));
+    const box = element("details", { class: "map-list" }, element("summary", null, listed.length === data.n
+      ? `All ${explorer.count(data.n)} classes as a list`
+      : `The ${explorer.count(listed.length)} of ${explorer.count(data.n)} classes that occur, as a list`));
     box.addEventListener("toggle", () => {
       if (box.children.length > 1) return;
-      const rows = [...data.classes].sort((a, b) => b.tokens - a.tokens);
+      const rows = listed.sort((a, b) => b.tokens - a.tokens);
       box.append(element("ul", { class: "cl-list" }, rows.map((each) => element("li", null,
         explorer.classLink(source, each.number, joined(each.top)), ` ${explorer.percent(each.tokens)}`))));
     });

@@ -66,9 +66,8 @@ const explorer = (() => {
     const key = name + "?" + body;
     if (savedNode()) {
       saved = saved || JSON.parse(savedNode().textContent);
-      return Object.hasOwn(saved, key)
-        ? Promise.resolve(saved[key])
-        : Promise.reject(new Error("not in this saved page: run stategram explore"));
+      const answer = Object.hasOwn(saved, key) ? saved[key] : { error: "not in this saved page: run stategram explore" };
+      return answer.error ? Promise.reject(new Error(answer.error)) : Promise.resolve(answer);
     }
     let answer = answers.get(key);
     if (answer) {

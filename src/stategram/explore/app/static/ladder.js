@@ -137,8 +137,8 @@
   /** Begin with the first words of the text at hand and the word that really follows. */
   function example() {
     const text = explorer.info.text ? explorer.info.text.sample : "";
-    const words = (text.split("\n").find((line) => line.split(/\s+/).length > 5) || "").trim().split(/\s+/);
-    return words.length > 5 ? { history: words.slice(0, 4).join(" "), watched: words[4] } : { history: "", watched: "" };
+    const words = text.split("\n").map((line) => line.trim().split(/\s+/)).find((line) => line.length > 5);
+    return words ? { history: words.slice(0, 4).join(" "), watched: words[4] } : { history: "", watched: "" };
   }
 
   function render(root, params) {

@@ -165,7 +165,7 @@
       answer.unknown && element("p", { class: "note" }, "Not in the vocabulary: scored as an unknown word."),
       element("dl", null, facts.map(([name, value]) => [element("dt", null, name), element("dd", null, value)])),
       element("h4", null, "Expected here"),
-      explorer.bars(answer.expected.map((item) => ({ ...item, marked: item.word === text }))),
+      explorer.bars(answer.expected.map((item) => ({ ...item, marked: item.word === answer.word }))),
       ...(parts.length > 1 ? [element("h4", null, "Which part said so"),
         explorer.stack(parts.map((part) => part.title), parts.map((part) => part.share))] : []),
       ...(evidence.length ? [element("h4", null, "Which contexts said so"),
@@ -179,7 +179,7 @@
         element("a", { href: explorer.href("ladder", {
           history: before.join(" "), watched: text === END ? undefined : text,
         }) }, "From unigram to whole model"),
-        !answer.unknown && text !== END && element("a", { href: explorer.wordLink(text).getAttribute("href") },
+        !answer.unknown && text !== END && element("a", { href: explorer.wordLink(answer.word).getAttribute("href") },
           "This word among the classes"))));
   }
 

@@ -15,14 +15,14 @@
     for (let leaf = 0; leaf < n; leaf++) {
       // Inside a class the API gives no frequencies: the first word counts more than the second and third.
       const top = answer.top[leaf].map((word, rank) => [word, answer.tokens[leaf] / (rank + 1)]);
-      nodes.push({ id: leaf, sides: null, parent: null, loss: 0, classes: 1, first: leaf, depth: 0,
+      nodes.push({ id: leaf, sides: null, parent: null, loss: 0, leaves: 1, classes: answer.boundaries.includes(leaf) ? 0 : 1, first: leaf, depth: 0,
         tokens: answer.tokens[leaf], words: answer.words[leaf], top });
     }
     answer.merges.forEach(([a, b], index) => {
       const [left, right] = [nodes[a], nodes[b]];
       const top = [...left.top, ...right.top].sort((one, other) => other[1] - one[1]).slice(0, TOP);
       const node = { id: n + index, sides: [left, right], parent: null, loss: answer.losses[index], first: left.first, depth: 0,
-        classes: left.classes + right.classes, tokens: left.tokens + right.tokens, words: left.words + right.words, top };
+        leaves: left.leaves + right.leaves, classes: left.classes + right.classes, tokens: left.tokens + right.tokens, words: left.words + right.words, top };
       left.parent = right.parent = node;
       nodes.push(node);
     });
@@ -35,6 +35,8 @@
     const total = answer.losses.reduce((sum, loss) => sum + loss, 0);
     return { n, nodes, root: nodes[nodes.length - 1], total };
   }
+
+  const plural = ({ classes }) => `${explorer.count(classes)} ${classes === 1 ? "class" : "classes"}`;
 
   const topWords = (node, most) => node.top.slice(0, most).map(([word]) => word);
 
@@ -135,7 +137,7 @@
             element("span", { class: "cluster-words" }, joined(topWords(item.node, 6))),
             element("i", { style: `width:${(3 * Math.sqrt(item.node.tokens / largest)).toFixed(2)}rem` }),
             element("span", { class: "cl-number" }, explorer.percent(item.node.tokens)),
-            element("span", { class: "cl-hidden" }, item.node.sides ? ` of the text, ${item.node.classes} classes` : ` of the text, class ${item.node.id}`));
+            element("span", { class: "cl-hidden" }, item.node.sides ? ` of the text, ${plural(item.node)}` : ` of the text, class ${item.node.id}`));
         }
         item.box.item = item;
       }
@@ -191,7 +193,7 @@
     return element("div", { class: "side" },
       element("h4", null, `Side ${bit}`),
       element("p", { class: "words" }, joined(topWords(node, TOP))),
-      element("p", { class: "note" }, `${explorer.count(node.classes)} ${node.classes === 1 ? "class" : "classes"} · ${explorer.percent(node.tokens)} of the text`));
+      element("p", { class: "note" }, `${node.classes ? plural(node) : "sentence boundaries"} · ${explorer.percent(node.tokens)} of the text`));
   }
 
   function about(tree, node, source) {
@@ -201,7 +203,7 @@
         element("p", null, explorer.classLink(source, node.id, "Open it in the class map"))];
     }
     return [
-      element("h3", null, node.parent ? `A cluster of ${explorer.count(node.classes)} classes` : `All ${explorer.count(node.classes)} classes`),
+      element("h3", null, node.parent ? `A cluster of ${plural(node)}` : `All ${plural(node)}`),
       facts,
       element("p", { class: "loss" }, element("b", null, (1000 * node.loss).toPrecision(3)), " millibits per word are lost when its two sides are merged",
         tree.total > 0 && `: ${explorer.percent(node.loss / tree.total)} of all that the classes know of each other`, "."),
@@ -284,13 +286,13 @@
         else explorer.go("classes", { source: source.source, class: node.id });
       });
 
-      const steps = cuts(zoomed.classes);
-      const asked = Math.min(zoomed.classes, Math.max(1, Math.round(Number(params.cut)) || FIRST_CUT));
+      const steps = cuts(zoomed.leaves);
+      const asked = Math.min(zoomed.leaves, Math.max(1, Math.round(Number(params.cut)) || FIRST_CUT));
       const output = element("output", { for: "cut" });
       let frame = 0;
       const apply = () => {
         const cut = steps[Number(slider.value)];
-        output.textContent = `${explorer.count(cut)} of ${explorer.count(zoomed.classes)}`;
+        output.textContent = explorer.count(cut);
         slider.setAttribute("aria-valuetext", `${cut} clusters`);
         cancelAnimationFrame(frame);
         frame = requestAnimationFrame(() => drawing.cut(cut));
