@@ -117,7 +117,7 @@ class Model(_core.DecoderModel):
 
     @property
     def order(self) -> int:
-        """The number of words of the longest n-grams."""
+        """The maximum n-gram order."""
         return self._order
 
     def __repr__(self) -> str:

@@ -73,7 +73,7 @@ Examples:
     "--order",
     type=click.IntRange(1, MAX_ORDER),
     metavar="N",
-    help=f"Number of words of the longest n-grams.  [default: {_ORDER}; with --merge, that of the files]",
+    help=f"Maximum n-gram order.  [default: {_ORDER}; with --merge, the order of the files]",
 )
 @click.option("--merge", is_flag=True, help="TEXT are count files: add them up, into one.")
 @click.option("--force", is_flag=True, help="Replace the counts in a folder.")

@@ -100,7 +100,7 @@ Examples:
     "--counts",
     is_flag=True,
     help="TEXT are count files, as stategram count --format srilm and SRILM's ngram-count -write write "
-    "them; the model is that of their text.",
+    "them; the result is the model of the counted text.",
 )
 @click.option(
     "--classes",

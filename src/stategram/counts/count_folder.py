@@ -79,7 +79,7 @@ class CountedText(ShardedText):
 
     @property
     def order(self) -> int:
-        """The number of words of the longest n-grams."""
+        """The maximum n-gram order."""
         assert self.runs is not None
         return self.runs.order
 

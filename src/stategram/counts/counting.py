@@ -72,7 +72,7 @@ def count_text(
     place
         Where the counts are kept: a folder, or a URL that fsspec can write to.
     order
-        The number of words of the longest n-grams, 1 to 9.
+        The maximum n-gram order, 1 to 9.
     text_format, vocabulary, vocabulary_size, min_count
         How the text is read, and which words are known; see `read_corpus`.
     shard_size
@@ -141,7 +141,7 @@ class Counting:
     reading
         The files, and how they are read.
     order
-        The number of words of the longest n-grams.
+        The maximum n-gram order.
     vocabulary_file
         The file of its vocabulary, if it was given as one.
 

@@ -84,7 +84,7 @@ class NgramCounts:
 
     @property
     def order(self) -> int:
-        """The number of words of the longest n-grams; UsageError once a model has used the counts up."""
+        """The maximum n-gram order; UsageError once a model has used the counts up."""
         if not self.levels:
             raise UsageError("the counts were used up by a model; count again")
         return len(self.levels) - 1
@@ -148,7 +148,7 @@ def count_ngrams(
     corpus
         The text.
     order
-        The number of words of the longest n-grams, 1 to 9; where a text in shards has counts, at most theirs.
+        The maximum n-gram order, 1 to 9; where a text in shards has counts, at most theirs.
     workspace
         Where arrays are allocated, here and when a model is estimated from the counts.
     range_size

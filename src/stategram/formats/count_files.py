@@ -59,7 +59,7 @@ def read_counts(
     source
         A file, or several; ``-`` is stdin. Files compressed by gzip, xz, bzip2 or zstd are opened.
     order
-        The number of words of the longest n-grams that are kept; by default that of the files.
+        Maximum order of the n-grams to keep; by default that of the files.
     vocabulary
         The words to know, all others become ``<unk>``; by default those of the files, by decreasing count.
     vocabulary_size

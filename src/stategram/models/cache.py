@@ -117,7 +117,7 @@ class CacheModel(Model):
 
     @property
     def order(self) -> int:
-        """The number of words of the longest n-grams that are counted."""
+        """The maximum order of the counted n-grams."""
         return len(self.decays)
 
     @property

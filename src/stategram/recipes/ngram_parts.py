@@ -40,7 +40,7 @@ from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 _Order: TypeAlias = Annotated[
-    int, Meta(ge=1, le=9, description="number of words, or of classes, of the longest n-grams")
+    int, Meta(ge=1, le=9, description="maximum order of n-grams, of words or of classes")
 ]
 _Smoothing: TypeAlias = Annotated[
     Annotated[str, choice(SMOOTHINGS)],

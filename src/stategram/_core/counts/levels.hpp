@@ -12,7 +12,7 @@ namespace stategram {
 
 template <typename Values>
 struct CountedLevel {
-    Values words, counts, first_child;  // of each its last word; those of the last length have no children
+    Values words, counts, first_child;  // the last word of each; the longest n-grams have no children
 };
 
 // Of each length: words, counts, first children.

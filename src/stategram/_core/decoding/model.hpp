@@ -186,7 +186,7 @@ class DecoderModel {
         return {nb::cast<double>(found[0]), nb::cast<int>(found[2]), nb::cast<bool>(found[3])};
     }
 
-    // Runs what may find the model damaged, which then is an error of Python that names its folder.
+    // Runs what may find the model damaged, which then is an error of Python that names its file.
     template <typename Run>
     std::invoke_result_t<Run> guarded(const Run& run) const {
         try {

@@ -149,7 +149,7 @@ void bind_count_files(nb::module_& m) {
                "Return for each length, from 1 to `order`: words, counts, first children.\n"
                "\n"
                "`numbers` has the number of each word in the trie; 2^32-1 for words without a count.");
-    reader.def_prop_ro("order", entering<&CountReader::order>, "The number of words of the longest n-grams.");
+    reader.def_prop_ro("order", entering<&CountReader::order>, "The maximum n-gram order.");
     reader.def_prop_ro("lines", entering<&CountReader::n_lines>, "The number of lines that were read.");
     def_kernel(
         m, "count_lines", &count_lines, "letters offsets ids ranks words counts first_child nodes threads",

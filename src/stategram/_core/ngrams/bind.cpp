@@ -118,9 +118,10 @@ void bind_plain_trie(nb::module_& m) {
                "Return the longest suffix of each row of words that is a history; `lengths` of them count.");
     def_kernel(trie, "log10_probs_after", &PlainTrie::log10_probs_after, "histories words threads",
                "Return the log10 probability of a word after each history.");
-    def_kernel(trie, "score", &PlainTrie::score, "other numbers threads",
-               "Return the log10 probabilities that the model gives to the n-grams of another; `numbers` are "
-               "those of their words in the model.");
+    def_kernel(
+        trie, "score", &PlainTrie::score, "other numbers threads",
+        "Return the log10 probabilities of the n-grams of another model; `numbers` are the trie ids of "
+        "its words in this one.");
     def_kernel(trie, "normalising_backoffs", &PlainTrie::normalising_backoffs,
                "n_predicted sum_of_words threads",
                "Return the log10 back-off weights with which the probabilities after each history sum to "

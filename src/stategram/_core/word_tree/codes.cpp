@@ -136,7 +136,7 @@ std::pair<Out<std::uint32_t>, Out<std::uint8_t>> word_tree_codes(In<std::int64_t
         if (word == begin_word || word == end_word) continue;
         require(counts[word] >= 0 && labels[word] < static_cast<std::int64_t>(n_classes),
                 "a word has a class that is not there");
-        // Words that the text does not have are with those of the first class.
+        // Words that do not occur have no class; they go to the first one.
         const auto label = static_cast<std::size_t>(std::max<std::int64_t>(labels[word], 0));
         members[label].emplace_back(static_cast<std::uint64_t>(counts[word]),
                                     static_cast<std::int64_t>(word));

@@ -54,7 +54,7 @@ def approximate(
         How large it may be; ``max_size`` is the size of an ARPA file. Without a limit there are as many
         n-grams as the n-gram model has up to that order; an n-gram model of that order is returned as it is.
     order
-        The number of words of the longest n-grams, at least 2. By default that of the n-gram model that is a
+        The maximum n-gram order, at least 2. By default that of the n-gram model that is a
         part of the model.
     text
         The training text, which is needed if no part is an n-gram model of at least this order.

@@ -117,7 +117,7 @@ class NgramModel(Model):
         corpus
             A corpus, a text in shards or its counts (`count_text`), or sentences.
         order
-            The number of words of the longest n-grams, 1 to 9.
+            The maximum n-gram order, 1 to 9.
         smoothing
             ``kneser-ney`` (interpolated, modified), ``katz`` (back-off with Good-Turing discounts),
             ``absolute`` (interpolated absolute discounting) or ``witten-bell`` (interpolated).
@@ -198,7 +198,7 @@ class NgramModel(Model):
 
     @property
     def order(self) -> int:
-        """The number of words of the longest n-grams."""
+        """The maximum n-gram order."""
         return self.trie.order
 
     @property

@@ -71,7 +71,7 @@ class NgramTrie:
 
     @property
     def order(self) -> int:
-        """The number of words of the longest n-grams."""
+        """The maximum n-gram order."""
         return len(self.begins) - 2
 
     @property

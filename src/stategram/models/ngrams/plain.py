@@ -43,7 +43,7 @@ class PlainTrie:
 
     @property
     def order(self) -> int:
-        """The number of words of the longest n-grams."""
+        """The maximum n-gram order."""
         return len(self.begins) - 2
 
     @property
