@@ -170,17 +170,8 @@ def decode_mixture(train: str, test: str, repeats: str) -> None:
     """Train eight models and mix them, then score a text in bulk and word by word; CPU seconds."""
     import tempfile
 
-    from stategram import (
-        CategoryNgramPart,
-        ClusteredPart,
-        Mixture,
-        NgramPart,
-        Recipe,
-        kenlm,
-        read_corpus,
-        train_recipe,
-        use_resources,
-    )
+    from stategram import Mixture, Recipe, kenlm, read_corpus, train_recipe, use_resources
+    from stategram.recipes import CategoryNgramPart, ClusteredPart, NgramPart
 
     parts = [
         NgramPart(order=5),
@@ -245,7 +236,8 @@ _DECODER_CALLS: dict[str, Callable[[Any, Any, list[str]], None]] = {
 
 def train_trees(train: str, test: str, vocabulary_size: str, trees: str, threads: str) -> None:
     """Train a word tree model and an n-gram model, and score a text with both."""
-    from stategram import NgramModel, Recipe, WordTreePart, read_corpus, train_recipe, use_resources
+    from stategram import NgramModel, Recipe, read_corpus, train_recipe, use_resources
+    from stategram.recipes import WordTreePart
 
     corpus = read_corpus(train, vocabulary_size=int(vocabulary_size) or None)
     text = read_corpus(test, vocabulary=corpus.vocabulary)
@@ -286,15 +278,8 @@ def cluster_contexts(
     threads: str,
 ) -> None:
     """Cluster the contexts and the words of a text, and measure the model on another one."""
-    from stategram import (
-        ClusteredModel,
-        ContextDefinition,
-        build_tree,
-        cluster,
-        evaluate,
-        read_corpus,
-        use_resources,
-    )
+    from stategram import ClusteredModel, cluster, evaluate, read_corpus, use_resources
+    from stategram.contexts import ContextDefinition, build_tree
 
     timer = _Timer()
     corpus = read_corpus(train, vocabulary_size=int(vocabulary_size) or None)

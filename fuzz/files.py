@@ -17,20 +17,19 @@ from model_kinds import corpora, model_of
 from stategram import (
     NgramModel,
     Vocabulary,
-    count_ngrams,
     read_arpa,
     read_classes,
     read_corpus,
     read_counts,
-    read_nbest,
     read_recipe,
-    read_references,
     tags_from_conllu,
     tags_from_file,
     write_arpa,
     write_counts,
 )
+from stategram.counts import count_ngrams
 from stategram.errors import StategramError
+from stategram.formats import read_nbest, read_references
 from stategram.text import TextFormat, read_line_blocks
 
 Reader = Callable[[Path], object]

@@ -14,18 +14,18 @@ language models, `CacheModel.train` a cache to mix with them, `cluster` finds st
 `ClusteredModel.train` estimates a model from them, `Mixture.fit` interpolates several, `train_recipe` does
 all of that, `read_corpus` reads text files, `tokenize` makes words of raw text. `merge_ngrams` makes one
 n-gram model of several, `prune_model` and `compact_model` a smaller one, `approximate` makes n-grams of any
-model. `generate` draws sentences from a model, `rescore` chooses among n-best hypotheses, `surprisal`
-makes a table of the words of a text.
+model. `generate` draws sentences from a model, `surprisal` makes a table of the words of a text.
 
 `read_classes` and `write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA files,
 `read_counts` and `write_counts` for count files, `write_fst` and `write_class_lm` for OpenFst and SRILM;
 `open_model` opens a model file or an ARPA file, `model_info` describes one.
-`class_bigram_perplexity` evaluates classes, `evaluate` a model, and `compare` shows whether one of several is
-better. `from stategram import kenlm` replaces the module of that name. `use_resources` limits threads and
-memory.
+`evaluate` evaluates a model, and `compare` shows whether one of several is better. `from stategram import
+kenlm` replaces the module of that name. `use_resources` limits threads and memory.
 
-Everything public is here and nowhere else. Names are loaded when they are first used, so importing stategram
-costs nothing.
+What is needed more rarely is in rooms: `stategram.recipes` has the parts of recipes, `stategram.evaluation`
+figures of word classes and n-best rescoring, `stategram.selection` chooses text from a large pool,
+`stategram.counts` and `stategram.contexts` count, `stategram.tables` reads and writes tables. Names and rooms
+are loaded when they are first used, so importing stategram costs nothing.
 """
 
 __version__ = "0.1.0"

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from command_line import TRAIN, run
-from stategram import ClusteredModel, ClusteredPart, ClusteringSettings, Mixture, NgramModel, open_model
+from stategram import ClusteredModel, Mixture, NgramModel, open_model
 from stategram.cli.train import train
+from stategram.clustering import ClusteringSettings
+from stategram.recipes import ClusteredPart
 
 HELDOUT = "the dog ran\na cat sat on 3 mats\n" * 3
 

@@ -16,8 +16,7 @@ import pytest
 
 from command_line import run
 from reproductions import sample
-from stategram import Reproduction
-from stategram.paper import summary
+from stategram.paper import Reproduction, summary
 from stategram.paper.page import report_html
 from story import sentences, write_texts
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from stategram import select
+from stategram.selection import select
 
 SEA = "the ship sails the sea\na ship at sea\nthe sea and a deep wave\n" * 3
 LAND = "the road is long\na horse and a cart\nthe cart is on the road\n" * 3

@@ -18,17 +18,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from naive import runs as naive
-from stategram import (
-    BadDataError,
-    Corpus,
-    NgramModel,
+from stategram import BadDataError, Corpus, NgramModel, UsageError, Vocabulary, WordClasses, use_resources
+from stategram.counts import (
+    Reading,
     ShardedText,
-    UsageError,
-    Vocabulary,
-    WordClasses,
-    use_resources,
+    TemporaryBlobs,
+    count_bigrams,
+    count_ngrams,
+    shard_text,
+    trie_numbers,
 )
-from stategram.counts import Reading, TemporaryBlobs, count_bigrams, count_ngrams, shard_text, trie_numbers
 from stategram.counts.ranges import RunPart, Runs
 from stategram.counts.shards import TextPart, lines_before, text_parts
 from stategram.text import TextFormat, WordChoice, read_corpus, read_lines

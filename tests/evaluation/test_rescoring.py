@@ -14,18 +14,9 @@ import numpy as np
 import pytest
 
 from command_line import run
-from stategram import (
-    BadDataError,
-    CacheModel,
-    Mixture,
-    Model,
-    NBestLists,
-    NgramModel,
-    UsageError,
-    read_nbest,
-    rescore,
-    train_recipe,
-)
+from stategram import BadDataError, CacheModel, Mixture, Model, NgramModel, UsageError, train_recipe
+from stategram.evaluation import NBestLists, rescore
+from stategram.formats import read_nbest
 from stategram.recipes import Recipe
 from story import sentences, word_tree_part
 

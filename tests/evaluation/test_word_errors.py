@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naive import word_errors as naive
-from stategram import NBestLists
-from stategram.evaluation import HypothesisErrors, hypothesis_errors
+from stategram.evaluation import HypothesisErrors, NBestLists, hypothesis_errors
 from stategram.evaluation import nbest as nbest_module
 from stategram.evaluation.weight_tuning import _MAGNITUDES, search_weight
 from stategram.text import TextFormat

@@ -19,12 +19,11 @@ from stategram import (
     Vocabulary,
     _core,
     corpus_from_sentences,
-    count_ngrams,
     read_counts,
     use_resources,
     write_counts,
 )
-from stategram.counts import NgramCounts
+from stategram.counts import NgramCounts, count_ngrams
 
 words = st.sampled_from(["a", "b", "B", "é", "longer-than-eight-bytes", "日本", "10", "<unk>"])
 texts = st.lists(st.lists(words, min_size=1, max_size=6), min_size=1, max_size=12)

@@ -25,11 +25,11 @@ from stategram import (
     evaluate,
     generate,
     prune_model,
-    rescore,
     write_arpa,
     write_class_lm,
     write_fst,
 )
+from stategram.evaluation import rescore
 
 TWO_SENTENCES = ["w3 w4", "w5 w3 w4"]
 ONE_SENTENCE = "w3 w4"

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stategram import ClusteredModel, ContextDefinition, Corpus, Mixture, NgramModel, build_tree, open_model
+from stategram import ClusteredModel, Corpus, Mixture, NgramModel, open_model
 from stategram.clustering import ClusteringSettings, cluster_tree
+from stategram.contexts import ContextDefinition, build_tree
 from stategram.evaluation import evaluate, history_sums
 from texts import long_text, make_corpus
 

@@ -21,10 +21,8 @@ from stategram import (
     Corpus,
     Mixture,
     NgramModel,
-    Reproduction,
     StategramError,
     UsageError,
-    build_tree,
     cluster,
     corpus_from_sentences,
     evaluate,
@@ -32,9 +30,9 @@ from stategram import (
     reproduce,
     train_recipe,
 )
-from stategram.contexts import ContextDefinition
+from stategram.contexts import ContextDefinition, build_tree
 from stategram.models import fit_weights, interpolate, mixture_fitting
-from stategram.paper import RowResult
+from stategram.paper import Reproduction, RowResult
 from stategram.paper.charts import weights_chart
 from stategram.paper.page import report_html
 from stategram.paper.published import PAPER

@@ -9,7 +9,8 @@ import numpy as np
 
 from context_problems import classes_of
 from planted import planted_text
-from stategram import Corpus, cluster, corpus_from_sentences, count_bigrams
+from stategram import Corpus, cluster, corpus_from_sentences
+from stategram.counts import count_bigrams
 from stategram.models import Cache, Chain, ValueSources, WordTree, WordTreeModel, build_word_tree
 from stategram.models.state_tree import state_tree
 

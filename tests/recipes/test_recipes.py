@@ -11,20 +11,14 @@ import pytest
 
 import stategram
 from stategram import (
-    RECIPES,
     BadDataError,
     CategoryNgramModel,
-    CategoryNgramPart,
     ClusteredModel,
-    ClusteredPart,
-    ContextTree,
     Corpus,
     Mixture,
     NgramModel,
-    NgramPart,
     Recipe,
     StategramError,
-    TagMap,
     UsageError,
     Vocabulary,
     WordClasses,
@@ -35,10 +29,10 @@ from stategram import (
     train_recipe,
 )
 from stategram.clustering import Clustering, by_size, cluster, cluster_tree, word_classes
-from stategram.contexts import parse_tags
+from stategram.contexts import ContextTree, TagMap, parse_tags
 from stategram.counts import BigramCounts, NgramCounts, ShardedText, count_bigrams, count_ngrams
 from stategram.models.word_tree import model as word_tree_model
-from stategram.recipes import clustered_part, training
+from stategram.recipes import RECIPES, CategoryNgramPart, ClusteredPart, NgramPart, clustered_part, training
 from stategram.recipes.training import ClassSource, Training
 from stategram.resources import use_resources
 from stategram.storage import lock
@@ -442,7 +436,7 @@ def test_contexts_are_counted_once(texts: tuple[Corpus, Corpus], monkeypatch: py
 
     def build_tree(*arguments: Any, **options: Any) -> ContextTree:
         counted.append(arguments[1])
-        return stategram.build_tree(*arguments, **options)
+        return stategram.contexts.build_tree(*arguments, **options)
 
     monkeypatch.setattr(training, "build_tree", build_tree)
     flat, tree = (ClusteredPart(tree=tree, states=5, categories=5) for tree in (False, True))

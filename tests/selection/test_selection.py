@@ -31,13 +31,12 @@ from stategram import (
     UsageError,
     Vocabulary,
     corpus_from_sentences,
-    cross_entropy_difference,
     read_corpus,
-    select,
     use_resources,
     write_arpa,
 )
 from stategram.scoring.pieces import _kept
+from stategram.selection import cross_entropy_difference, select
 from stategram.selection.cut import Keep, find_cut
 from stategram.selection.sampling import SampleTask, sample_file
 from stategram.tables import PoolFile, RowWriter

@@ -12,16 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import run
-from stategram import (
-    NgramModel,
-    corpus_from_sentences,
-    open_model,
-    read_corpus,
-    rescore,
-    tokenize,
-    tokenize_prose,
-)
+from stategram import NgramModel, corpus_from_sentences, open_model, read_corpus, tokenize, tokenize_prose
 from stategram.errors import BadDataError, UsageError
+from stategram.evaluation import rescore
 from stategram.text import (
     Corpus,
     TextFormat,

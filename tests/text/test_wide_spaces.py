@@ -14,19 +14,19 @@ from command_line import run
 from stategram import (
     NgramModel,
     corpus_from_sentences,
-    count_ngrams,
     open_model,
     read_arpa,
     read_classes,
     read_counts,
-    read_nbest,
-    rescore,
     tags_from_file,
     write_arpa,
     write_classes,
     write_counts,
 )
 from stategram import kenlm as our_kenlm
+from stategram.counts import count_ngrams
+from stategram.evaluation import rescore
+from stategram.formats import read_nbest
 from stategram.text import TextFormat, Vocabulary
 
 # White space that str.split knows, alone and within a word: as NeMo makes of ids (chr(id + 100)), and as

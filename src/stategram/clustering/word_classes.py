@@ -199,7 +199,8 @@ class WordClasses:
 
         Examples
         --------
-        >>> from stategram import corpus_from_sentences, count_bigrams
+        >>> from stategram import corpus_from_sentences
+        >>> from stategram.counts import count_bigrams
         >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran"])
         >>> words = WordClasses(n_classes=3).fit_bigrams(count_bigrams(corpus), corpus.vocabulary)
         >>> words.labels_.tolist() == WordClasses(n_classes=3).fit(corpus).labels_.tolist()

@@ -79,7 +79,8 @@ def class_bigram_perplexity(
 
     Examples
     --------
-    >>> from stategram import corpus_from_sentences, count_bigrams
+    >>> from stategram import corpus_from_sentences
+    >>> from stategram.counts import count_bigrams
     >>> train = corpus_from_sentences(["a b", "a a b"])
     >>> test = corpus_from_sentences(["a b"], vocabulary=train.vocabulary)
     >>> figures = class_bigram_perplexity(count_bigrams(train), [-1, -1, -1, 0, 1], test.ids)

@@ -88,7 +88,8 @@ def rescore(
 
     Examples
     --------
-    >>> from stategram import NgramModel, rescore
+    >>> from stategram import NgramModel
+    >>> from stategram.evaluation import rescore
     >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
     >>> lists = {"u1": [(-2.0, "the cat sat"), (-1.5, "the cats at")]}
     >>> found = rescore(model, lists, lm_weight=0.5, references={"u1": "the cat sat"})

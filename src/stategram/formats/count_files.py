@@ -147,7 +147,8 @@ def write_counts(
     Examples
     --------
     >>> import io
-    >>> from stategram import corpus_from_sentences, count_ngrams
+    >>> from stategram import corpus_from_sentences
+    >>> from stategram.counts import count_ngrams
     >>> file = io.BytesIO()
     >>> write_counts(count_ngrams(corpus_from_sentences(["a b", "a"]), 2), file)
     >>> file.getvalue().decode().split("\n")[:4]

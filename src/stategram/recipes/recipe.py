@@ -47,7 +47,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
 
     Examples
     --------
-    >>> from stategram import NgramPart, Recipe
+    >>> from stategram import Recipe
+    >>> from stategram.recipes import NgramPart
     >>> Recipe(name="one", part=[NgramPart(order=2)]).to_json()["part"][0]["order"]
     2
 
@@ -107,7 +108,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
 
         Examples
         --------
-        >>> from stategram import RECIPES, corpus_from_sentences
+        >>> from stategram import corpus_from_sentences
+        >>> from stategram.recipes import RECIPES
         >>> text = corpus_from_sentences(["the cat sat on a mat", "the dog ran to the house"])
         >>> RECIPES["paper"].resolve(text).part[1].categories
         5

@@ -210,7 +210,8 @@ def cross_entropy_difference(in_domain: Model, general: Model, sentences: Senten
 
     Examples
     --------
-    >>> from stategram import NgramModel, corpus_from_sentences, cross_entropy_difference
+    >>> from stategram import NgramModel, corpus_from_sentences
+    >>> from stategram.selection import cross_entropy_difference
     >>> sea = corpus_from_sentences(["the ship sails", "a ship and the sea", "the sea is deep"])
     >>> land = corpus_from_sentences(["the road is long", "a horse and the road"], vocabulary=sea.vocabulary)
     >>> models = [NgramModel.train(text, order=2) for text in (sea, land)]

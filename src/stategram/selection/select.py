@@ -155,7 +155,7 @@ def select(
     Examples
     --------
     >>> import io, pathlib, tempfile
-    >>> from stategram import select
+    >>> from stategram.selection import select
     >>> with tempfile.TemporaryDirectory() as place:
     ...     sea, land, pool = (pathlib.Path(place, name) for name in ("sea.txt", "land.txt", "pool.txt"))
     ...     _ = sea.write_text("the ship sails the sea\na ship at sea\nthe sea and a ship\n")

@@ -40,7 +40,8 @@ def build_word_tree(
 
     Examples
     --------
-    >>> from stategram import corpus_from_sentences, count_bigrams
+    >>> from stategram import corpus_from_sentences
+    >>> from stategram.counts import count_bigrams
     >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran"])
     >>> classes = {"the": 0, "a": 0, "cat": 1, "dog": 1, "sat": 2, "ran": 2}
     >>> tree = build_word_tree(classes, count_bigrams(corpus), corpus.vocabulary)
