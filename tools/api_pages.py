@@ -41,10 +41,10 @@ ROOMS = {
     "evaluation": (
         "Evaluation",
         "average_mutual_information class_bigram_perplexity ClassBigramFigures ComparedModel Difference "
-        "HistoryFigures NBestLists OrderFigures PartFigures Resampling rescore Rescored WordErrors",
+        "HistoryFigures OrderFigures PartFigures Resampling rescore Rescored WordErrors",
     ),
     "scoring": ("Surprisal", ""),
-    "formats": ("Files", "ModelInfo read_nbest read_references write_best write_nbest"),
+    "formats": ("Files", "ModelInfo read_nbest read_references write_best"),
     "tables": ("Tables", "Items read_items TableWriter TextColumn"),
     "selection": ("Selection", "cross_entropy_difference select Selection"),
     "resources": ("Resources", "Resources"),

@@ -262,11 +262,12 @@ def test_hypotheses_are_tokenized_for_the_model() -> None:
     found = rescore(
         model,
         lists,
-        lm_weight=1.0,
+        lm_weight=0.0,
+        word_bonus=1.0,
         references={"u": "It is there."},
         text_format=TextFormat(tokenize="prose"),
     )
-    assert found.words.tolist() == [4, 0]
+    assert found.totals.tolist() == [3.0, -1.0]
     assert found.log_probs[0] == pytest.approx(model.score([["It", "is", "here", "."]]).log_prob)
     assert found.oracle is not None
     assert found.oracle.errors == 1

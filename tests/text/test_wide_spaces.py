@@ -121,9 +121,9 @@ def test_arpa_of_kenlm_splits_at_spaces_and_tabs_only() -> None:
 def test_n_best_lists_keep_them(model: NgramModel) -> None:
     lines = "".join(f"u{i} -1 {' '.join(words)}\n" for i, words in enumerate(SENTENCES))
     lists = read_nbest(io.BytesIO(lines.encode()))
-    assert [text.split(" ") for text in lists.texts] == SENTENCES
-    found = rescore(model, lists, lm_weight=1.0, text_format=TextFormat(split="ascii"))
-    assert found.words.tolist() == [3] * len(WIDE)
+    assert [text.split(" ") for ((_, text),) in lists.values()] == SENTENCES
+    found = rescore(model, lists, lm_weight=0.0, word_bonus=1.0, text_format=TextFormat(split="ascii"))
+    assert found.totals.tolist() == [3.0 - 1.0] * len(WIDE)
     assert found.log_probs[0] == pytest.approx(model.score([SENTENCES[0]]).log_prob)
 
 

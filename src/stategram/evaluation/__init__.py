@@ -8,7 +8,6 @@ from stategram.evaluation.class_bigram import (
 from stategram.evaluation.comparison import ComparedModel, Comparison, compare, compare_scores
 from stategram.evaluation.figures import describe_class_bigram, describe_comparison, describe_perplexity
 from stategram.evaluation.heldout import cross_validated, heldout_tables
-from stategram.evaluation.nbest import HypothesisErrors, NBestLists, WordErrors, hypothesis_errors
 from stategram.evaluation.normalisation import HistorySum, history_sums
 from stategram.evaluation.perplexity import (
     HistoryFigures,
@@ -20,7 +19,7 @@ from stategram.evaluation.perplexity import (
     evaluate_scores,
     score_in_pieces,
 )
-from stategram.evaluation.rescoring import Rescored, rescore
+from stategram.evaluation.rescoring import Rescored, WordErrors, rescore
 from stategram.evaluation.uncertainty import (
     LEVEL,
     Difference,
@@ -39,9 +38,7 @@ __all__ = [
     "Difference",
     "HistoryFigures",
     "HistorySum",
-    "HypothesisErrors",
     "Interval",
-    "NBestLists",
     "OrderFigures",
     "PartFigures",
     "PerplexityFigures",
@@ -63,7 +60,6 @@ __all__ = [
     "evaluate_scores",
     "heldout_tables",
     "history_sums",
-    "hypothesis_errors",
     "quantiles",
     "rescore",
     "score_in_pieces",

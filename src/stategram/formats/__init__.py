@@ -8,14 +8,13 @@ from stategram.formats.count_files import COUNT_FORMATS, read_counts, write_coun
 from stategram.formats.fst import EPSILON, fst_files, write_fst
 from stategram.formats.model_info import ModelInfo, model_info
 from stategram.formats.models import open_model
-from stategram.formats.nbest import NBEST_NAMES, read_nbest, read_references, write_best, write_nbest
+from stategram.formats.nbest import read_nbest, read_references, write_best
 
 __all__ = [
     "CLASS_FORMATS",
     "COUNT_FORMATS",
     "EPSILON",
     "MODEL_CLASS_FORMATS",
-    "NBEST_NAMES",
     "ModelInfo",
     "class_lm_files",
     "fst_files",
@@ -34,6 +33,5 @@ __all__ = [
     "write_counts",
     "write_fst",
     "write_model_classes",
-    "write_nbest",
     "write_states",
 ]
