@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
+# Its assertions are shown as those of tests.
+pytest.register_assert_rewrite("checks")
+
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("stategram", deadline=None, print_blob=True)
 settings.load_profile("stategram")

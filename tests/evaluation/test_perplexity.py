@@ -72,13 +72,6 @@ def test_figures_are_those_of_the_definition(model: NgramModel) -> None:
         assert one.perplexity == pytest.approx(perplexity(of_order), rel=1e-12)
 
 
-def test_unknown_is_what_the_model_does_not_know(model: NgramModel) -> None:
-    own = corpus_from_sentences(TEST)
-    of_model = corpus_from_sentences(TEST, vocabulary=model.vocabulary)
-    assert own.n_unknown == 0
-    assert evaluate(model, own) == evaluate(model, of_model)
-
-
 def test_parts_of_a_mixture_score_a_text_once_and_by_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = corpus_from_sentences(TRAIN).vocabulary
     models = [NgramModel.train(TRAIN, order=order) for order in (1, 3)]

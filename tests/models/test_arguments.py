@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model_kinds import ALL_KINDS, model_of
+from model_kinds import model_of
 from stategram import (
     Budget,
     Mixture,
@@ -32,40 +32,6 @@ from stategram import (
 from stategram.evaluation import rescore
 
 TWO_SENTENCES = ["w3 w4", "w5 w3 w4"]
-ONE_SENTENCE = "w3 w4"
-
-# What follows a model, given as a list: sentences, each of them split,
-TAKE_SENTENCES: dict[str, Callable[[Model, Any], Any]] = {
-    "score": lambda model, text: model.score(text).log_probs,
-    "log_probs": lambda model, text: model.log_probs(text),
-    "perplexity": lambda model, text: [model.perplexity(text)],
-    "evaluate": lambda model, text: [evaluate(model, text).perplexity],
-}
-# or words, none of which is split.
-TAKE_WORDS: dict[str, Callable[[Model, Any], Any]] = {
-    "state_after": lambda model, words: model.distribution(model.state_after(words)),
-    "score_words": lambda model, words: model.score_words(words, model.start()).log_probs,
-    "distribution": lambda model, words: model.distribution(words),
-    "predict": lambda model, words: [probability for _, probability in model.predict(words)],
-    "generate": lambda model, words: [len(next(generate(model, 1, prefix=words)).words)],
-}
-
-
-@pytest.mark.parametrize("kind", ALL_KINDS)
-def test_a_list_is_of_sentences_or_of_words_in_every_kind(kind: str) -> None:
-    model = model_of(kind)
-    for name, method in TAKE_SENTENCES.items():
-        split = [sentence.split() for sentence in TWO_SENTENCES]
-        assert list(method(model, TWO_SENTENCES)) == list(method(model, split)), name
-        with pytest.raises(StategramError, match="'w3 w4' is empty or holds white space; give the sentence"):
-            method(model, [TWO_SENTENCES])
-    for name, method in TAKE_WORDS.items():
-        assert list(method(model, ONE_SENTENCE)) == list(method(model, ONE_SENTENCE.split())), name
-        with pytest.raises(StategramError, match="'w3 w4' is empty or holds white space; give the sentence"):
-            method(model, TWO_SENTENCES)
-    with pytest.raises(StategramError, match="'w3 w4' is empty or holds white space"):
-        model.advance(model.start(), ONE_SENTENCE)
-    assert model.advance(model.start(), "no-word") == model.advance(model.start(), "<unk>")
 
 
 def test_mixtures_are_fitted_on_sentences() -> None:

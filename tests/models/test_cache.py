@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import naive.word_cache as naive
+from model_kinds import corpora, model_of
 from stategram import (
     BadDataError,
     CacheModel,
@@ -142,3 +143,29 @@ def test_caches_in_recipes(corpus: Corpus, tmp_path: Path) -> None:
     resumed = train_recipe(train, heldout, recipe, checkpoint=tmp_path / "kept", resume=True)
     assert resumed.log_probs(heldout).tolist() == mixture.log_probs(heldout).tolist()
     assert Recipe(part=[CachePart(order=1)]).part[0].title == "cache of order 1"
+
+
+def test_a_mixture_carries_the_cache_from_sentence_to_sentence() -> None:
+    mixture, (_, heldout) = model_of("cached"), corpora()
+    cache, ngram = model_of("cache"), model_of("ngram")
+    weights = mixture.gate.weights  # type: ignore[attr-defined]
+    ngram_scores = ngram.score(heldout, features=["length"])
+    of_events = weights({0: ngram_scores.features}, heldout.n_events)
+    both = np.column_stack((ngram_scores.log_probs, cache.score(heldout).log_probs))
+    expected = np.log((of_events * np.exp(both)).sum(axis=1))
+    np.testing.assert_allclose(mixture.log_probs(heldout), expected, rtol=1e-9)
+    state, found = mixture.start(), []
+    for number in range(heldout.n_sentences):
+        scores = mixture.score(heldout.sentences(number, number + 1), state=state)
+        state = scores.state
+        found += scores.log_probs.tolist()
+    assert found == pytest.approx(expected.tolist(), rel=1e-9)
+
+
+def test_a_mixture_learns_the_weight_of_a_cache_on_text_in_its_order() -> None:
+    _, heldout = corpora()
+    parts = model_of("ngram"), model_of("cache")
+    info = Mixture.fit(parts, heldout, buckets="none").training_info["parts"]
+    assert [part["perplexity"] for part in info] == pytest.approx(
+        [part.perplexity(heldout) for part in parts]
+    )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import naive.clustered as naive
 from context_problems import classes_of, context_of, nodes_of, sentences_of, tags_of
-from hostile import HostileFile, flips
+from hostile import HostileFile
 from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, UsageError, Vocabulary, open_model
 from stategram.clustering import Clustering, cluster, number_of_clusters
 from stategram.models import ClusteredModel
@@ -186,32 +186,6 @@ def test_unseen_contexts_inherit_the_state_of_their_deepest_known_ancestor(found
     assert unseen > 50
 
 
-def test_features_of_histories_are_those_of_events(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
-    _, heldout = corpora
-    model = ClusteredModel.train(found)
-    features = model.score(heldout, features=model.feature_names).features
-    words = heldout.vocabulary.words
-    for i in range(5):
-        sentence = [words[id] for id in heldout.sentence(i).tolist()]
-        for place in range(len(sentence)):
-            at = int(heldout.sentence_starts[i]) + place
-            expected = {name: float(values[at]) for name, values in features.items()}
-            assert features_after(model, sentence[:place]) == expected
-
-
-def test_only_features_that_are_asked_for(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
-    _, heldout = corpora
-    model = ClusteredModel.train(found)
-    both = model.score(heldout, features=model.feature_names).features
-    assert set(both) == {"state", "size-1", "size-2"}
-    for names in (["state"], ["size-2"], ["size-1", "state"], {"state"}, ()):
-        some = model.score(heldout, features=names).features
-        assert set(some) == set(names)
-        assert all(some[name].tobytes() == both[name].tobytes() for name in some)
-    with pytest.raises(UsageError, match=r"no feature 'length' .* has state, size-1, size-2"):
-        model.score(heldout, features=["length"])
-
-
 def test_levels_know_how_often_their_nodes_occur(found: Clustering) -> None:
     model = ClusteredModel.train(found)
     for level, whole in zip(model.tree.levels, found.tree.levels, strict=True):
@@ -286,19 +260,6 @@ def file(found: Clustering, corpora: tuple[Corpus, Corpus], tmp_path: Path) -> P
     return tmp_path / "model"
 
 
-@pytest.mark.parametrize("verify", [True, False])
-def test_a_model_that_was_saved_is_the_same(
-    found: Clustering, corpora: tuple[Corpus, Corpus], file: Path, verify: bool
-) -> None:
-    model = ClusteredModel.train(found, corpora[1])
-    loaded = open_model(file, ClusteredModel, verify=verify)
-    loaded.check()
-    assert loaded.log_probs(corpora[1]).tobytes() == model.log_probs(corpora[1]).tobytes()
-    assert loaded.distribution("w5 w6").tobytes() == model.distribution("w5 w6").tobytes()
-    assert (loaded.parameters, loaded.training_info) == (model.parameters, model.training_info)
-    assert features_after(loaded, "zebra zebra") == features_after(model, "zebra zebra")
-
-
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_of_every_context(context: str, corpora: tuple[Corpus, Corpus], tmp_path: Path) -> None:
     # A level may have no known nodes at all.
@@ -308,13 +269,6 @@ def test_of_every_context(context: str, corpora: tuple[Corpus, Corpus], tmp_path
         loaded = open_model(tmp_path / "model", ClusteredModel)
         assert loaded.log_probs(corpora[1]).tobytes() == model.log_probs(corpora[1]).tobytes()
         assert abs(loaded.distribution("w5").sum() - 1) < 1e-9
-
-
-def test_a_flipped_bit_is_refused(file: Path) -> None:
-    for name in flips(file):
-        with pytest.raises(BadDataError, match=f"SHA-256 of its array {name} does not match"):
-            open_model(file)
-    open_model(file)
 
 
 def rewritten(path: Path, change: Callable[[dict[str, NDArray[Any]]], object]) -> None:

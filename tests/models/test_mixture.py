@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -23,7 +22,6 @@ from stategram import (
     Recipe,
     Vocabulary,
     corpus_from_sentences,
-    kenlm,
     read_arpa,
     train_recipe,
 )
@@ -206,14 +204,6 @@ def test_parts_with_other_vocabularies() -> None:
     assert aligned.distribution("dog").tolist() == aligned.distribution("<unk>").tolist()
     scored = aligned.log_probs(["the cow dog"])
     assert scored[2] == pytest.approx(np.log(aligned.distribution("the cow")[aligned.vocabulary.id("dog")]))
-
-
-def test_a_decoder_of_parts_with_other_vocabularies(tmp_path: Path) -> None:
-    parts = NgramModel.train(["the cat sat", "a dog ran"], 3), NgramModel.train(["the cow sat"], 2)
-    mixture = Mixture(parts, Gate.constant([0.6, 0.4]))
-    mixture.save(tmp_path / "model")
-    found = kenlm.Model(str(tmp_path / "model")).score("the cow dog zebra")
-    assert found == pytest.approx(mixture.log_probs("the cow dog zebra").sum() / np.log(10), rel=1e-9)
 
 
 def test_a_part_without_unknown_words() -> None:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
 from hypothesis import strategies as st
 
+from command_line import WITHOUT_UNKNOWN
 from context_problems import classes_of, tags_of
-from stategram import (
+from stategram.clustering import cluster
+from stategram.formats import read_arpa, write_arpa
+from stategram.models import (
+    GATE_KINDS,
+    Budget,
     CacheModel,
     CategoryNgramModel,
     ClusteredModel,
-    Corpus,
+    Gate,
     Mixture,
     Model,
     NgramModel,
-    Vocabulary,
-    cluster,
+    approximate,
+    compact_model,
+    merge_ngrams,
+    prune_model,
 )
-from stategram.models import Gate
-from stategram.text import BEGIN, END
+from stategram.text import BEGIN, END, Corpus, Vocabulary
 from texts import long_text, make_corpus
 from word_tree_models import CHAINS as WORD_TREE_CHAINS
 from word_tree_models import train_word_tree
@@ -31,6 +38,20 @@ KINDS = ("ngram", "unigram", "category", "clustered", "wide", "mixture", "nested
 CACHES = ("cache", "cached")
 DOCUMENT = "document"
 ALL_KINDS = KINDS + CACHES
+MIXTURES = tuple(f"mixture by {gate}" for gate in GATE_KINDS)
+# What else must do what `checks.py` asks of every model.
+CHANGED = (
+    "arpa",
+    "no <unk>",
+    "compact",
+    "pruned",
+    "filtered",
+    "merged",
+    "approximated",
+    "caches",
+    "one word",
+)
+CONTRACT = (*ALL_KINDS, DOCUMENT, "adaptive", *MIXTURES, *CHANGED)
 
 
 @cache
@@ -44,7 +65,7 @@ def corpora() -> tuple[Corpus, Corpus]:
 def model_of(kind: str) -> Model:
     train, heldout = corpora()
     makers: dict[str, Callable[[], Model]] = {
-        "ngram": lambda: NgramModel.train(train, 3, prune=1e-4),
+        "ngram": _ngram,
         "unigram": lambda: NgramModel.train(train, 1),
         "category": lambda: CategoryNgramModel.train(train, np.arange(len(train.vocabulary)) % 5, 4),
         "clustered": lambda: _clustered(train, "w-2,w-1"),
@@ -57,8 +78,32 @@ def model_of(kind: str) -> Model:
         # All words are rare: each sentence is remembered.
         DOCUMENT: lambda: train_word_tree(train, heldout, rare=2).with_history("document"),
         "cached": lambda: Mixture.fit(map(model_of, ("ngram", "cache")), heldout, buckets="length"),
+        "adaptive": lambda: train_word_tree(train, heldout, rare=0.03).with_history("adaptive"),
+        "arpa": lambda: read_arpa(_arpa()),
+        "no <unk>": lambda: read_arpa(io.BytesIO(WITHOUT_UNKNOWN)),
+        "compact": lambda: compact_model(model_of("mixture")),
+        "pruned": lambda: prune_model(model_of("ngram"), Budget(max_ngrams=60)),
+        "filtered": lambda: model_of("ngram").filter(Vocabulary.from_words(f"w{i}" for i in range(9, 40))),
+        "merged": lambda: merge_ngrams([_ngram(), NgramModel.train(["w3 w4 a", "b w9"], 2)], [0.6, 0.4]),
+        "approximated": lambda: approximate(model_of("mixture"), Budget(max_ngrams=400)),
+        "caches": lambda: Mixture((model_of("cached"), model_of(DOCUMENT)), Gate.constant([0.7, 0.3])),
+        "one word": lambda: CategoryNgramModel.train(["a a", "a"], {"a": 0}, 2),
     }
+    if kind in MIXTURES:
+        parts = map(model_of, ("ngram", "category", "clustered", "wide"))
+        return Mixture.fit(parts, heldout, buckets=kind.removeprefix("mixture by "))
     return makers[kind]()
+
+
+def _ngram() -> NgramModel:
+    return NgramModel.train(corpora()[0], 3, prune=1e-4)
+
+
+def _arpa() -> io.BytesIO:
+    file = io.BytesIO()
+    write_arpa(_ngram(), file)
+    file.seek(0)
+    return file
 
 
 def _clustered(train: Corpus, context: str) -> ClusteredModel:

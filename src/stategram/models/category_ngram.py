@@ -17,7 +17,7 @@ from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import CategoryNgramTargets
 from stategram.models.clusters import ModelClasses
 from stategram.models.distributions import CategoryDistributions
-from stategram.models.model import Model, Text
+from stategram.models.model import Model, Text, require_state
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngrams.discounts import category_sums, word_probabilities
 from stategram.models.ngrams.model import NgramModel
@@ -234,6 +234,7 @@ class CategoryNgramModel(Model):
 
     def advance(self, state: State, word: str) -> Step:
         """Return the log-probability of a word after a state, and the state after it."""
+        require_state(state)
         id = self._id(word)
         category = int(self.categories[id])
         step = self.ngram.advance(State(state.value[0]), self.ngram.vocabulary.words[category])

@@ -8,7 +8,7 @@ do not depend on the word that follows, so that the probabilities of all words s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -151,6 +151,10 @@ class Gate:
     def constant(cls, weights: Sequence[float] | NDArray[np.float64]) -> Gate:
         """Return the gate with the same weights for all histories."""
         return cls("none", (Buckets(),), (np.array([weights], np.float64),))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without the kernel, which can be neither pickled nor copied.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def __post_init__(self) -> None:
         if self.kind not in GATE_KINDS or not self.buckets or len(self.buckets) != len(self.tables):

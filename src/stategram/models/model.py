@@ -320,7 +320,8 @@ class Model(ABC):
         found = np.empty(corpus.n_events)
         for begin, piece in corpus.pieces():
             end = begin + piece.n_events
-            step = subprogress(progress, begin / corpus.n_events, end / corpus.n_events)
+            n_events = max(corpus.n_events, 1)
+            step = subprogress(progress, begin / n_events, end / n_events)
             found[begin:end] = self._piece_entropies(piece, state, step)
             state = self.score(piece, state=state).state if self.looks_back else self.start()
         return found
@@ -457,8 +458,8 @@ class Model(ABC):
 
     def _to_score(self, text: Text, features: Collection[str], state: State | None) -> tuple[Corpus, State]:
         """Return a text in the vocabulary of the model and the state in which it starts; check the rest."""
-        if state is not None and not isinstance(state, State):
-            raise UsageError(f"found {state!r:.40}; expected a State, as start, advance and score return it")
+        if state is not None:
+            require_state(state)
         for name in features:
             if name not in self.feature_names:
                 known = ", ".join(self.feature_names) or "none"
@@ -479,6 +480,12 @@ class Model(ABC):
 
     def _one_event(self, id: int) -> Corpus:
         return Corpus(np.array([id], np.uint32), np.array([0, 1]), self.vocabulary)
+
+
+def require_state(state: object) -> None:
+    """Refuse what is not a state."""
+    if not isinstance(state, State):
+        raise UsageError(f"found {state!r:.40}; expected a State, as start, advance and score return it")
 
 
 def split_words(history: Words, vocabulary: Vocabulary) -> list[str]:

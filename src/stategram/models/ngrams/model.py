@@ -22,6 +22,7 @@ from stategram.models.distributions import NgramDistributions
 from stategram.models.model import (
     Model,
     Text,
+    require_state,
     scoring_threads,
 )
 from stategram.models.model_files import ModelFiles
@@ -406,6 +407,7 @@ class NgramModel(Model):
 
     def advance(self, state: State, word: str) -> Step:
         """Return the log-probability of a word after a state, the state after it, and the n-gram length."""
+        require_state(state)
         try:
             number = self._numbers_by_word.get(word)
             if number is None:

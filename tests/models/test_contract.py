@@ -1,0 +1,33 @@
+"""Every kind of model, also read, rounded, pruned, mixed and remembering: all of `checks.py`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from checks import Check, Subject, yield_checks
+from model_kinds import CONTRACT, model_of
+
+EXCEPTIONS = {("adaptive", "states_are_values"): "a cache of all words can be neither compared nor pickled"}
+NAMES = {check.__name__.removeprefix("check_"): check for check in yield_checks()}
+
+
+def _cases() -> Iterator[ParameterSet]:
+    for kind, name in itertools.product(CONTRACT, NAMES):
+        reason = EXCEPTIONS.get((kind, name))
+        marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
+        yield pytest.param(kind, NAMES[name], id=f"{kind}-{name}", marks=marks)
+
+
+@pytest.fixture(scope="session")
+def subject(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Subject]:
+    return cache(lambda kind: Subject(model_of(kind), tmp_path_factory.mktemp("subject")))
+
+
+@pytest.mark.parametrize(("kind", "check"), list(_cases()))
+def test_contract(kind: str, check: Check, subject: Callable[[str], Subject]) -> None:
+    check(subject(kind))
