@@ -14,13 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stategram.counts.workspace import Workspace
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.storage import atomic_write, is_temporary, is_url, shown_url
-from stategram.storage.urls import (
-    is_local_url,
-    is_missing,
-    url_errors,
-    url_file_system,
-)
+from stategram.storage import atomic_write, is_local_url, is_temporary, is_url, shown_url
+from stategram.storage.urls import is_missing, url_errors, url_file_system
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -10,44 +10,43 @@ from stategram.storage.archive import (
     open_archive,
     write_archive,
 )
-from stategram.storage.entries import (
-    Entries,
-    Finite,
-    Fraction,
-    Name,
-    Natural,
-    Positive,
-    array_of,
-    check_fields,
-)
 from stategram.storage.files import (
     COMPRESSED_SUFFIXES,
     Place,
     atomic_open,
     atomic_write,
     check_place,
+    expand_urls,
     hold,
+    is_local_url,
     is_temporary,
+    is_url,
     lock,
     shared_file,
+    shown_url,
     temporary_files,
     temporary_folder,
     uncompressed_name,
 )
-from stategram.storage.manifest import OtherVersionError, manifest_bytes, parse_manifest
-from stategram.storage.store import (
+from stategram.storage.manifest import (
+    Entries,
+    Finite,
+    Fraction,
     InputFile,
-    Store,
-    add_arrays,
-    check_store,
-    content_key,
+    Name,
+    Natural,
+    OtherVersionError,
+    Positive,
+    array_of,
+    check_fields,
     file_sha256,
     input_file,
     input_files,
-    is_fresh,
-    is_store,
+    manifest_bytes,
+    parse_manifest,
 )
-from stategram.storage.urls import expand_urls, is_url, open_url, shown_url, url_size, url_stamp
+from stategram.storage.store import Store, add_arrays, check_store, content_key, is_fresh, is_store
+from stategram.storage.urls import open_url, url_size, url_stamp
 
 __all__ = [
     "COMPRESSED_SUFFIXES",
@@ -81,6 +80,7 @@ __all__ = [
     "input_files",
     "is_archive",
     "is_fresh",
+    "is_local_url",
     "is_store",
     "is_temporary",
     "is_url",

@@ -38,6 +38,8 @@ else:
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+# One letter is a drive of Windows.
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _TEMPORARY = re.compile(r"(.+)\.[0-9a-f]{16}\.partial")
 
 Place: TypeAlias = "str | os.PathLike[str] | BinaryIO"
@@ -70,6 +72,59 @@ def uncompressed_name(name: str) -> str:
     """
     path = Path(name)
     return name.removesuffix(path.suffix) if path.suffix in COMPRESSED_SUFFIXES else name
+
+
+def is_url(name: str) -> bool:
+    r"""Return whether the name of a file is a URL.
+
+    >>> is_url("s3://bucket/text.zst"), is_url("file:///a"), is_url("a/b"), is_url("C:\\a"), is_url("-")
+    (True, True, False, False, False)
+    """
+    return URL.match(name) is not None
+
+
+def is_local_url(url: str) -> bool:
+    """Return whether a URL is that of a file or folder of this machine.
+
+    >>> is_local_url("file:///a"), is_local_url("local:///a"), is_local_url("s3://bucket/a")
+    (True, True, False)
+    """
+    return url.lower().startswith(("file://", "local://"))
+
+
+def shown_url(name: str) -> str:
+    """Return a URL as messages and manifests show it: without user, password and query, which may be secret.
+
+    Other names of files stay as they are.
+
+    >>> shown_url("https://me:p@ss@example.org/a.txt?signature=secret"), shown_url("s3://bucket/a@b")
+    ('https://example.org/a.txt', 's3://bucket/a@b')
+    >>> shown_url("who@where?.txt"), shown_url("file:///who@where?.txt")
+    ('who@where?.txt', 'file:///who@where?.txt')
+    """
+    if not is_url(name) or is_local_url(name):
+        return name
+    scheme, _, rest = name.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://" + (host.rpartition("@")[2] + slash + path).partition("?")[0]
+
+
+def expand_urls(names: list[str]) -> list[str]:
+    """Return names of files; a URL with ``*`` becomes those that match it, sorted."""
+    found = []
+    for name in names:
+        if not (is_url(name) and "*" in name):
+            found.append(name)
+            continue
+        from stategram.storage.urls import url_errors, url_file_system
+
+        with url_errors("list", name):
+            system, path = url_file_system(name)
+            matching = [system.unstrip_protocol(one) for one in sorted(system.glob(path))]
+        if not matching:
+            raise StategramError(f"{shown_url(name)}: no file matches; check the URL")
+        found += matching
+    return found
 
 
 def check_place(place: Place) -> None:

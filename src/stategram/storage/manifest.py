@@ -3,6 +3,10 @@
 There is one way to write a manifest, and nothing else is read: other spaces, other escapes or a key that is
 there twice are damage. Its bounds keep what reads it later from trouble: 16 MB, 64 levels, integers of 64
 bits. Numbers that are not finite are figures (an infinite perplexity), never settings.
+
+The entries that a reader needs are the fields of an `Entries`; ``msgspec.convert`` refuses what has another
+type with a ValidationError, a ValueError that says where it is. Sizes in a manifest are never relied on: what
+is allocated follows from the sizes of arrays, which take up room in a file.
 """
 
 from __future__ import annotations
@@ -11,12 +15,22 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+from numpy.typing import DTypeLike, NDArray
 
 import stategram
 from stategram.errors import BadDataError, UsageError
+from stategram.progress import Progress, report_bytes
+from stategram.storage.files import shown_url
 
 FORMAT_VERSION = 1
 _MAX_BYTES = 2**24
@@ -126,3 +140,100 @@ def _short(value: object) -> str:
 
 def _damaged(path: str | Path, what: str) -> BadDataError:
     return BadDataError(f"{path}: damaged, {what}; write it again")
+
+
+Natural = Annotated[int, Meta(ge=0, lt=2**53)]
+"""A count: a double holds it exactly."""
+
+Finite = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+"""A number that is neither infinite nor NaN."""
+
+Positive = Annotated[float, Meta(gt=0, le=sys.float_info.max)]
+"""A finite number above 0, such as a perplexity."""
+
+Fraction = Annotated[float, Meta(ge=0, le=1)]
+"""A number from 0 to 1, such as a weight."""
+
+Name = Annotated[str, Meta(pattern=r"\A[^\0\t\n\r\ud800-\udfff]*\Z")]
+"""A text that fits into a column of a table: without NUL, tabs, line ends and lone surrogates."""
+
+
+_fields_of = cache(msgspec.structs.fields)
+
+
+def check_fields(settings: msgspec.Struct) -> None:
+    """Raise a UsageError if a field of settings has a value that is not of its type."""
+    for field in _fields_of(type(settings)):
+        value = getattr(settings, field.name)
+        try:
+            msgspec.convert(value, field.type)
+        except msgspec.ValidationError as error:
+            kind, reason = get_args(field.type)[0], str(error)
+            choices = [one for of in (kind, *get_args(kind)) for one in get_args(of) if isinstance(one, str)]
+            possible = f"possible: {', '.join(choices)}" if choices else reason[:1].lower() + reason[1:]
+            raise UsageError(f"{field.name} is {value!r}; {possible}") from error
+
+
+class Entries(msgspec.Struct, frozen=True, kw_only=True):
+    """The entries of a manifest that are used; it may have others."""
+
+
+def array_of(
+    arrays: Mapping[str, NDArray[Any]], name: str, dtype: DTypeLike, *shape: int | None
+) -> NDArray[Any]:
+    """Return an array; ValueError if it is missing, or not of this type and shape. None is any size."""
+    array = arrays.get(name)
+    if array is None:
+        raise ValueError(f"it has no array {name}")
+    fits = len(array.shape) == len(shape) and all(
+        size in (None, found) for size, found in zip(shape, array.shape, strict=True)
+    )
+    if not fits or array.dtype != dtype:
+        expected = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ValueError(
+            f"its array {name} is {array.dtype} of shape {array.shape}, expected {np.dtype(dtype)} of "
+            f"shape ({expected})"
+        )
+    return array
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """An input and its use; size and SHA-256 are None if it could be read only once."""
+
+    use: str
+    name: str
+    bytes: Natural | None
+    sha256: str | None
+
+
+def input_files(uses: Iterable[tuple[str, str]], progress: Progress | None = None) -> list[InputFile]:
+    """Return name, size and SHA-256 of files, given as (use, name).
+
+    ``-``, pipes and URLs have only a name; that of a URL has no password and no query.
+    """
+    uses = list(uses)
+    sizes = {name: Path(name).stat().st_size for _, name in uses if name != "-" and Path(name).is_file()}
+    show = progress and (lambda fraction, _: progress(fraction, "checksums of the inputs"))
+    digests: dict[str, str] = {}
+    done = 0
+    for name in sizes:
+        digest = hashlib.sha256()
+        with Path(name).open("rb") as file:
+            while block := file.read(1 << 22):
+                digest.update(block)
+                done += len(block)
+                report_bytes(show, done, sum(sizes.values()))
+        digests[name] = digest.hexdigest()
+    return [InputFile(use, shown_url(name), sizes.get(name), digests.get(name)) for use, name in uses]
+
+
+def input_file(use: tuple[str, str]) -> InputFile:
+    """Return name, size and SHA-256 of one file, as `input_files` does."""
+    return input_files([use])[0]

@@ -27,11 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.progress import Progress, report_bytes
-from stategram.storage.entries import Natural
 from stategram.storage.files import atomic_write, is_temporary, lock, remove_all, temporary_files
-from stategram.storage.manifest import OtherVersionError
-from stategram.storage.urls import shown_url
+from stategram.storage.manifest import OtherVersionError, file_sha256
 
 _log = logging.getLogger(__name__)
 _RUN = "run.json"
@@ -166,12 +163,6 @@ def _check_run(begun: Path, run: str, kind: str, resume: bool) -> None:
         )
 
 
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def add_arrays(digest: Any, arrays: Iterable[NDArray[Any]]) -> None:
     """Add arrays to a digest, each with its length: no other arrays give the same one.
 
@@ -210,39 +201,3 @@ def content_key(*inputs: object) -> str:
             data = json.dumps(one, sort_keys=True).encode()
             digest.update(b"json" + len(data).to_bytes(8, "little") + data)
     return digest.hexdigest()
-
-
-@dataclass(frozen=True)
-class InputFile:
-    """An input and its use; size and SHA-256 are None if it could be read only once."""
-
-    use: str
-    name: str
-    bytes: Natural | None
-    sha256: str | None
-
-
-def input_files(uses: Iterable[tuple[str, str]], progress: Progress | None = None) -> list[InputFile]:
-    """Return name, size and SHA-256 of files, given as (use, name).
-
-    ``-``, pipes and URLs have only a name; that of a URL has no password and no query.
-    """
-    uses = list(uses)
-    sizes = {name: Path(name).stat().st_size for _, name in uses if name != "-" and Path(name).is_file()}
-    show = progress and (lambda fraction, _: progress(fraction, "checksums of the inputs"))
-    digests: dict[str, str] = {}
-    done = 0
-    for name in sizes:
-        digest = hashlib.sha256()
-        with Path(name).open("rb") as file:
-            while block := file.read(1 << 22):
-                digest.update(block)
-                done += len(block)
-                report_bytes(show, done, sum(sizes.values()))
-        digests[name] = digest.hexdigest()
-    return [InputFile(use, shown_url(name), sizes.get(name), digests.get(name)) for use, name in uses]
-
-
-def input_file(use: tuple[str, str]) -> InputFile:
-    """Return name, size and SHA-256 of one file, as `input_files` does."""
-    return input_files([use])[0]

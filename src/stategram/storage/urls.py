@@ -10,52 +10,16 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from stategram.errors import StategramError, UsageError
+from stategram.storage.files import URL, shown_url
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-# One letter is a drive of Windows.
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 # A URL within a message, without the punctuation after it.
-_URL_IN_TEXT = re.compile(rf"""{_URL.pattern}\S+?(?=['"),;.]*(?:\s|$))""")
+_URL_IN_TEXT = re.compile(rf"""{URL.pattern}\S+?(?=['"),;.]*(?:\s|$))""")
 # What is fetched beyond what was asked for: the next blocks of a text.
 _READ_AHEAD = 4 << 20
 _SECONDS_WITHOUT_DATA = 60.0
-
-
-def is_url(name: str) -> bool:
-    r"""Return whether the name of a file is a URL.
-
-    >>> is_url("s3://bucket/text.zst"), is_url("file:///a"), is_url("a/b"), is_url("C:\\a"), is_url("-")
-    (True, True, False, False, False)
-    """
-    return _URL.match(name) is not None
-
-
-def is_local_url(url: str) -> bool:
-    """Return whether a URL is that of a file or folder of this machine.
-
-    >>> is_local_url("file:///a"), is_local_url("local:///a"), is_local_url("s3://bucket/a")
-    (True, True, False)
-    """
-    return url.lower().startswith(("file://", "local://"))
-
-
-def shown_url(name: str) -> str:
-    """Return a URL as messages and manifests show it: without user, password and query, which may be secret.
-
-    Other names of files stay as they are.
-
-    >>> shown_url("https://me:p@ss@example.org/a.txt?signature=secret"), shown_url("s3://bucket/a@b")
-    ('https://example.org/a.txt', 's3://bucket/a@b')
-    >>> shown_url("who@where?.txt"), shown_url("file:///who@where?.txt")
-    ('who@where?.txt', 'file:///who@where?.txt')
-    """
-    if not is_url(name) or is_local_url(name):
-        return name
-    scheme, _, rest = name.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://" + (host.rpartition("@")[2] + slash + path).partition("?")[0]
 
 
 def url_file_system(url: str) -> tuple[Any, str]:
@@ -163,22 +127,6 @@ _CHANGING = re.compile(
     "version[-_]?id",
     re.IGNORECASE,
 )
-
-
-def expand_urls(names: list[str]) -> list[str]:
-    """Return names of files; a URL with ``*`` becomes those that match it, sorted."""
-    found = []
-    for name in names:
-        if not (is_url(name) and "*" in name):
-            found.append(name)
-            continue
-        with url_errors("list", name):
-            system, path = url_file_system(name)
-            matching = [system.unstrip_protocol(one) for one in sorted(system.glob(path))]
-        if not matching:
-            raise StategramError(f"{shown_url(name)}: no file matches; check the URL")
-        found += matching
-    return found
 
 
 @contextmanager
