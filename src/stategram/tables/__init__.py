@@ -7,8 +7,7 @@ from stategram.tables.items import Items, read_items
 from stategram.tables.reading import Rows, read_rows, word_table
 from stategram.tables.row_blocks import POOL_FORMATS, PoolFile, RowBlock
 from stategram.tables.row_writer import RowWriter
-from stategram.tables.table import Table
-from stategram.tables.text_column import TextColumn
+from stategram.tables.table import Table, TextColumn
 from stategram.tables.writing import (
     TABLE_FORMATS,
     TableFormat,

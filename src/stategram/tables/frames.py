@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import StategramError
-from stategram.tables.text_column import TextColumn, missing_of
+from stategram.tables.table import TextColumn, missing_of
 
 if TYPE_CHECKING:
     import pandas

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, UsageError
 from stategram.tables.reading import Rows, check_column, read_rows
-from stategram.tables.text_column import TextColumn
+from stategram.tables.table import TextColumn
 
 _UNNAMED = "text"
 _INTEGERS = range(-(2**63), 2**63)

@@ -20,7 +20,7 @@ from stategram.resources import Resources
 from stategram.storage import Place, atomic_open, uncompressed_name
 from stategram.storage.files import Writer
 from stategram.tables import frames
-from stategram.tables.text_column import TextColumn, missing_of
+from stategram.tables.table import TextColumn, missing_of
 
 if TYPE_CHECKING:
     from stategram.tables.table import Table

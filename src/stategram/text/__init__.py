@@ -1,15 +1,18 @@
 """Files to ids: reading, tokenizing, Vocabulary, Corpus."""
 
-from stategram.text.corpus import Corpus, ReadStats, contains_text
+from stategram.text.corpus import Corpus, ReadStats, UnknownCount, contains_text, require_known_words
 from stategram.text.encoding import (
     LineBlock,
     as_corpus,
     block_of_sentences,
     corpus_from_sentences,
+    no_words,
     read_corpora,
     read_corpus,
     read_line_blocks,
     spelled_corpus,
+    warn_if_unsegmented,
+    warn_of_wide_spaces,
 )
 from stategram.text.files import (
     Source,
@@ -26,13 +29,6 @@ from stategram.text.files import (
 )
 from stategram.text.format import EncodingErrors, FormatOverride, TextFormat, WordChoice
 from stategram.text.lines import LineEncoder, Lines, Sentences, check_words, read_lines, words_of
-from stategram.text.notes import (
-    UnknownCount,
-    no_words,
-    require_known_words,
-    warn_if_unsegmented,
-    warn_of_wide_spaces,
-)
 from stategram.text.tokenizer import tokenize, tokenize_prose
 from stategram.text.vocabulary import (
     BEGIN,

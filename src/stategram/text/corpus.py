@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
+from typing import Self
 
 import msgspec
 import numpy as np
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
 from stategram.storage import Entries, array_of, open_archive, write_archive
-from stategram.text.vocabulary import Vocabulary
+from stategram.text.vocabulary import END, UNKNOWN, Vocabulary
+from stategram.wording import plural
 
 _BLOCK = 2**20
 EVENTS_PER_PIECE = 2**17
@@ -23,6 +25,8 @@ _MIN_SENTENCES = 20
 # A position where this many events are the same is worth comparing in full.
 _PREFIX = 64
 _MAX_POSITIONS = 100
+# Of fewer words, half may be unknown by chance.
+_MIN_WORDS = 10
 
 
 @dataclass(frozen=True)
@@ -224,14 +228,6 @@ def contains_text(corpus: Corpus, piece: Corpus) -> bool:
     """Return whether a text is all of `corpus`, or at least twenty consecutive sentences of it.
 
     Both have the same vocabulary.
-
-    Examples
-    --------
-    >>> from stategram.text import corpus_from_sentences
-    >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat"])
-    >>> contains_text(corpus, corpus), contains_text(corpus, corpus.sentences(0, 1))
-    (True, False)
-
     """
     if piece.n_sentences < _MIN_SENTENCES:
         return np.array_equal(piece.ids, corpus.ids)
@@ -243,3 +239,84 @@ def contains_text(corpus: Corpus, piece: Corpus) -> bool:
         np.array_equal(corpus.ids[position : position + piece.n_events], piece.ids)
         for position in positions[:_MAX_POSITIONS].tolist()
     )
+
+
+@dataclass
+class UnknownCount:
+    """Counts the words of a text that a vocabulary lacks, block by block."""
+
+    words: int = 0
+    unknown: int = 0
+    known_in_lower_case: int = 0
+    known_without_punctuation: int = 0
+
+    def add(self, text: Corpus, encoded: Corpus) -> None:
+        """Count the words of a text as it is, and in the vocabulary of the model."""
+        is_unknown = encoded.ids == UNKNOWN
+        words, unknown = int(np.count_nonzero(encoded.ids != END)), int(np.count_nonzero(is_unknown))
+        self.words += words
+        self.unknown += unknown
+        if _are_many(unknown, words):  # else the cause is not asked for
+            ids, counts = np.unique(text.ids[is_unknown], return_counts=True)
+            for id, count in zip(ids.tolist(), counts.tolist(), strict=True):
+                if id == UNKNOWN:  # whose spelling is not known
+                    continue
+                word = text.vocabulary.word(id)
+                self.known_in_lower_case += count * _knows(encoded.vocabulary, word.lower())
+                self.known_without_punctuation += count * _knows(encoded.vocabulary, _bare(word))
+
+    def __iadd__(self, other: UnknownCount) -> Self:
+        for count in fields(self):
+            setattr(self, count.name, getattr(self, count.name) + getattr(other, count.name))
+        return self
+
+    @property
+    def note(self) -> str | None:
+        """What a user should know if at least half of the words are unknown, else None."""
+        if not _are_many(self.unknown, self.words):
+            return None
+        are = "is" if self.unknown == 1 else "are"
+        return f"{self.unknown:,} of {plural(self.words, 'word')} {are} unknown to the model; {self.advice}"
+
+    @property
+    def advice(self) -> str:
+        """What to do about unknown words."""
+        if self.known_in_lower_case * 2 >= self.unknown:
+            known = f"in lower case {self._some(self.known_in_lower_case)} known"
+            return f"{known}: lowercase the text (--lowercase)"
+        if self.known_without_punctuation * 2 >= self.unknown:
+            known = f"without punctuation {self._some(self.known_without_punctuation)} known"
+            return f"{known}: tokenize the text as that of the model was (--tokenize words)"
+        return "check that both have the same language, case and tokenization"
+
+    def _some(self, known: int) -> str:
+        if known == self.unknown:
+            return "it is" if known == 1 else "all are"
+        return f"{known:,} of them {'is' if known == 1 else 'are'}"
+
+
+def require_known_words(text: Corpus, encoded: Corpus) -> None:
+    """Refuse a text that has no word of the vocabulary in which it is encoded, that of a model."""
+    if encoded.n_events == 0:
+        raise BadDataError("the text has no words; expected one sentence per line")
+    count = UnknownCount()
+    count.add(text, encoded)
+    if count.unknown == count.words:
+        raise BadDataError(
+            f"the text has no word of the model's vocabulary ({len(encoded.vocabulary):,} words); "
+            f"{count.advice}"
+        )
+
+
+def _are_many(unknown: int, words: int) -> bool:
+    return unknown > 0 and (unknown == words or (words >= _MIN_WORDS and unknown * 2 >= words))
+
+
+def _knows(vocabulary: Vocabulary, word: str) -> bool:
+    return vocabulary.id(word) != UNKNOWN
+
+
+def _bare(word: str) -> str:
+    """Return a word without what is neither letter nor digit at its ends."""
+    inner = [i for i, letter in enumerate(word) if letter.isalnum()]
+    return word[inner[0] : inner[-1] + 1] if inner else ""
