@@ -33,7 +33,7 @@ from stategram import (
     read_corpus,
     train_recipe,
 )
-from stategram.counts import check_counts, counting, is_counts, place_of_counts, sharded_text, shards
+from stategram.counts import check_counts, count_folder, is_counts, place_of_counts, sharded_text, shards
 from stategram.counts.blobs import Blobs
 from stategram.storage import manifest_bytes
 from stategram.text import TextFormat
@@ -242,7 +242,7 @@ def _interrupted(story: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> N
         raise _Interrupted
 
     with monkeypatch.context() as patch:
-        patch.setattr(counting, "manifest_bytes", fail)
+        patch.setattr(count_folder, "manifest_bytes", fail)
         with pytest.raises(_Interrupted):
             count_text(story, str(place), 2, shard_size=5000)
 

@@ -202,8 +202,9 @@ def train(
         source = read_count_files(texts, order if was_given("order") else None, text, console)
         text = replace(text, format=text.format.override({"split": source.vocabulary.split}))
     elif isinstance(source, CountedText):
-        text = TextOptions(source.text_format, source.vocabulary_size, source.vocabulary_file)
-        known = source.inputs
+        made = source.manifest
+        text = TextOptions(made.text_format, made.vocabulary_size, made.vocabulary_file)
+        known = made.inputs
         inputs = [(use, name) for use, name in inputs if use != "training"]
     elif heldout or chosen.needs_corpus:
         source = read_text(texts, text, console)

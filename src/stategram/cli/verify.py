@@ -99,5 +99,5 @@ def _verify_counts(name: str, console: Console) -> None:
             check_counts(counted, progress)
         except BadDataError as error:
             raise BadDataError(f"{name}: {error}") from error
-    click.echo(f"OK  files: {plural(len(counted.files), 'checksum')}")
+    click.echo(f"OK  files: {plural(len(counted.manifest.files), 'checksum')}")
     click.echo(f"OK  counts: {counted!r}, n-grams of up to {plural(counted.order, 'word')}")

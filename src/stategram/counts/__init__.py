@@ -8,8 +8,15 @@ from stategram.counts.bigrams import (
     count_bigrams,
 )
 from stategram.counts.blobs import TemporaryBlobs
-from stategram.counts.count_folder import CountedText, check_counts, is_counts, open_counts
-from stategram.counts.counting import Counting, count_text, place_of_counts
+from stategram.counts.count_folder import (
+    CountedText,
+    Counting,
+    check_counts,
+    count_text,
+    is_counts,
+    open_counts,
+    place_of_counts,
+)
 from stategram.counts.ngrams import (
     NgramCounts,
     NgramLevel,

@@ -7,23 +7,50 @@ content. While it is written, shards and runs that are finished are there too: t
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from stategram.counts.blobs import Blobs, CheckedBlobs
-from stategram.counts.ranges import MAX_ORDER, Runs, positions_by_number
-from stategram.counts.runs import levels_of_runs, numbers_of
-from stategram.counts.sharded_text import Shard, ShardedText
-from stategram.errors import BadDataError, StategramError
-from stategram.progress import Progress
-from stategram.storage import Entries, InputFile, Natural, parse_manifest, shown_url
-from stategram.text import ReadStats, TextFormat, Vocabulary
+from stategram import _core
+from stategram.counts.blobs import AnyBlobs, Blobs, CheckedBlobs
+from stategram.counts.ranges import MAX_ORDER, RunPart, Runs, positions_by_number, require_order
+from stategram.counts.runs import MergeTask, count_runs, in_threads, levels_of_runs, merge_tasks, numbers_of
+from stategram.counts.sharded_text import Reading, Shard, ShardedText, read_shard, shard_text
+from stategram.counts.shards import SHARD_SIZE
+from stategram.errors import BadDataError, StategramError, UsageError
+from stategram.progress import Progress, report_each, subprogress
+from stategram.resources import Resources
+from stategram.storage import (
+    Entries,
+    InputFile,
+    Natural,
+    content_key,
+    hold,
+    input_file,
+    is_url,
+    manifest_bytes,
+    parse_manifest,
+    shown_url,
+)
+from stategram.text import (
+    END,
+    FormatOverride,
+    ReadStats,
+    Source,
+    TextFormat,
+    Vocabulary,
+    WordChoice,
+    file_names,
+)
 
 KIND = "counts"
 MANIFEST = "manifest.json"
@@ -32,18 +59,24 @@ _WORK = re.compile(r"[0-9a-f]{32}(-\d+)?\.(part|shard|run)|[0-9a-f]{16}-[0-9a-f]
 OURS = re.compile(rf"{_WORK.pattern}|[0-9a-f]{{32}}\.(text|ngrams|vocabulary|counts)")
 
 
-class _Manifest(Entries, frozen=True):
+class CountManifest(Entries, frozen=True):
+    """How a text was counted, and the files of its counts."""
+
     files: dict[str, str]
+    """The SHA-256 of each file of the counts but the manifest."""
     vocabulary: str
     word_counts: str
     job: str
+    """The `Counting.job` that they were made with."""
     runs: Runs
     shards: list[Shard]
     report: ReadStats
     text_format: TextFormat
     vocabulary_size: Natural | None
     vocabulary_file: str | None
+    """How its words were chosen, as far as it was by their number, or by a file."""
     inputs: list[InputFile]
+    """The files that were counted."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,17 +98,8 @@ class CountedText(ShardedText):
 
     """
 
-    text_format: TextFormat = field(default_factory=TextFormat)
-    """How the text was read."""
-    vocabulary_size: int | None = None
-    vocabulary_file: str | None = None
-    """How its words were chosen, as far as it was by their number, or by a file."""
-    inputs: Sequence[InputFile] = ()
-    """The files that were counted."""
-    job: str = ""
-    """The `job_key` that they were made with."""
-    files: Mapping[str, str] = field(default_factory=dict)
-    """The SHA-256 of each file of the counts but the manifest."""
+    manifest: CountManifest = field(kw_only=True)
+    """How it was counted."""
 
     @property
     def order(self) -> int:
@@ -122,7 +146,7 @@ def open_counts(place: str | os.PathLike[str]) -> CountedText:
             f"{place}: it holds a {manifest.get('kind')}, not counts; make them with stategram count"
         )
     try:
-        found = msgspec.convert(manifest, _Manifest)
+        found = msgspec.convert(manifest, CountManifest)
         checked = CheckedBlobs(blobs.place, found.files)
         vocabulary = Vocabulary.from_bytes(checked.read(found.vocabulary))
         word_counts = np.frombuffer(checked.read(found.word_counts), "<i8").astype(np.int64)
@@ -138,12 +162,7 @@ def open_counts(place: str | os.PathLike[str]) -> CountedText:
         tuple(found.shards),
         checked,
         found.runs,
-        found.text_format,
-        found.vocabulary_size,
-        found.vocabulary_file,
-        found.inputs,
-        found.job,
-        found.files,
+        manifest=found,
     )
 
 
@@ -168,7 +187,7 @@ def check_counts(text: CountedText, progress: Progress | None = None) -> None:
         raise BadDataError("the text is not that of the word counts; count again")
 
 
-def _check(found: _Manifest, vocabulary: Vocabulary, word_counts: Any) -> None:
+def _check(found: CountManifest, vocabulary: Vocabulary, word_counts: Any) -> None:
     runs = found.runs
     if runs.n_words != len(vocabulary) or len(word_counts) != len(vocabulary) or (word_counts < 0).any():
         raise ValueError("its vocabulary and its counts do not fit together")
@@ -188,3 +207,202 @@ def _check(found: _Manifest, vocabulary: Vocabulary, word_counts: Any) -> None:
 
 def _read_manifest(blobs: Blobs) -> dict[str, Any]:
     return parse_manifest(blobs.read(MANIFEST), blobs.shown(MANIFEST), listed="files")
+
+
+def count_text(
+    source: Source,
+    place: str | os.PathLike[str],
+    order: int = 5,
+    *,
+    text_format: FormatOverride = None,
+    vocabulary: Vocabulary | None = None,
+    vocabulary_size: int | None = None,
+    min_count: int = 1,
+    shard_size: int = SHARD_SIZE,
+    progress: Progress | None = None,
+) -> CountedText:
+    """Count the n-grams of a text of any size, and keep the counts.
+
+    The text is read in shards; the memory that it takes depends on their size. If the call is interrupted,
+    the same call continues with the shards that are not finished. Complete counts of the same files and
+    options are opened.
+
+    Parameters
+    ----------
+    source
+        A file, or several, as in `read_corpus`; also URLs.
+    place
+        Where the counts are kept: a folder, or a URL that fsspec can write to.
+    order
+        The maximum n-gram order, 1 to 9.
+    text_format, vocabulary, vocabulary_size, min_count
+        How the text is read, and which words are known; see `read_corpus`.
+    shard_size
+        The bytes of text in a shard. The counts do not depend on it.
+    progress
+        Called with the fraction of the work that is done, and a message.
+
+    """
+    names = file_names(source)
+    if not names:
+        raise UsageError("no files to read; give at least one, or - for stdin")
+    words = WordChoice(vocabulary, vocabulary_size, min_count)
+    how = TextFormat.of_words(vocabulary).override(text_format)
+    counting = Counting(Reading(names, how, words, shard_size), order)
+    if (found := counting.finished(os.fspath(place))) is not None:
+        return found
+    with place_of_counts(os.fspath(place)) as blobs:
+        text = shard_text(counting.reading, blobs, subprogress(progress, 0.0, 0.3))
+        return counting.count(text, blobs, subprogress(progress, 0.3, 1.0))
+
+
+@contextmanager
+def place_of_counts(place: str, *, replaces: bool = False) -> Iterator[Blobs]:
+    """Hold a place where counts are made; refuse one with other files, or, unless `replaces`, with counts.
+
+    Counts that are replaced stay until the new ones are complete.
+    """
+    blobs = Blobs(place)
+    for name in blobs.names():
+        if name == MANIFEST:
+            if not is_counts(place):
+                raise StategramError(f"{blobs.shown(name)} is not of counts; choose another place")
+            if not replaces:
+                raise StategramError(
+                    f"there are counts in {place} already; choose another place, or replace them (--force)"
+                )
+        elif not OURS.fullmatch(name):
+            raise StategramError(
+                f"{blobs.shown(name)} is not a file of stategram count; choose an empty place"
+            )
+    if is_url(place):
+        yield blobs
+        return
+    try:
+        Path(place).mkdir(parents=True, exist_ok=True)
+        held = hold(Path(place))
+    except BlockingIOError as error:
+        raise StategramError(
+            f"another process is counting in {place}; wait until it ends, or choose another place"
+        ) from error
+    except OSError as error:
+        raise StategramError(f"cannot write to {place}: {error.strerror or error}") from error
+    try:
+        yield blobs
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """What is counted of which files; `vocabulary_file` is that of the vocabulary, if it was given as one."""
+
+    reading: Reading
+    order: int
+    vocabulary_file: str | None = None
+
+    def __post_init__(self) -> None:
+        require_order(self.order)
+
+    @cached_property
+    def job(self) -> str:
+        """What differs for counts of other files, of another order or read in another way."""
+        return content_key(self.reading.key, self.order)
+
+    def finished(self, place: str) -> CountedText | None:
+        """Return the complete counts of a place, if they are these; otherwise None."""
+        found = open_counts(place) if is_counts(place) else None
+        return found if found is not None and found.manifest.job == self.job else None
+
+    def count(self, text: ShardedText, blobs: Blobs, progress: Progress | None = None) -> CountedText:
+        """Count the text, whose shards are in `blobs`, and keep the counts there."""
+        reading = self.reading
+        runs = count_runs(text, self.order, subprogress(progress, 0.0, 0.5))
+        files: dict[str, str] = {}
+        tasks = merge_tasks(runs, blobs)
+        merged = []
+        resources = Resources.current()
+        merging = in_threads(_merge, tasks) if resources.executor is None else resources.map(_merge, tasks)
+        shown = report_each(
+            merging, len(tasks), "ranges of first words merged", subprogress(progress, 0.5, 0.85)
+        )
+        for task, (size, sha256) in zip(tasks, shown, strict=True):
+            files[task.name] = sha256
+            merged.append([RunPart(task.name, 0, size)])
+        shards = []
+        packing = [_TextTask(shard, len(text.vocabulary), blobs) for shard in text.shards]
+        for shard, sha256 in resources.map(_keep_text, packing):
+            shards.append(shard)
+            files[shard.name] = sha256
+        if progress:
+            progress(0.9, "checksums of the inputs")
+        uses = [("training", name) for name in reading.names]
+        uses += [("vocabulary", self.vocabulary_file)] if self.vocabulary_file else []
+        texts = {"vocabulary": text.vocabulary.to_bytes(), "counts": text.word_counts.astype("<i8").tobytes()}
+        names = {kind: f"{content_key(data)[:32]}.{kind}" for kind, data in texts.items()}
+        for kind, name in names.items():
+            blobs.write(name, texts[kind])
+            files[name] = hashlib.sha256(texts[kind]).hexdigest()
+        manifest = CountManifest(
+            files=files,
+            vocabulary=names["vocabulary"],
+            word_counts=names["counts"],
+            job=self.job,
+            runs=Runs(self.order, runs.n_words, runs.bounds, merged),
+            shards=shards,
+            report=text.stats,
+            text_format=reading.text_format,
+            vocabulary_size=reading.words.vocabulary_size,
+            vocabulary_file=self.vocabulary_file,
+            inputs=list(resources.map(input_file, uses)),
+        )
+        figures = {
+            "order": self.order,
+            "events": text.n_events,
+            "sentences": text.n_sentences,
+            "unknown": text.n_unknown,
+        }
+        entries = msgspec.to_builtins(manifest) | {"figures": figures}
+        blobs.write(MANIFEST, manifest_bytes(entries, KIND, files, listed="files"))
+        for name in blobs.names():
+            if name not in files and OURS.fullmatch(name):
+                blobs.remove(name)
+        return open_counts(blobs.place)
+
+
+def _merge(task: MergeTask) -> tuple[int, str]:
+    """Merge the runs of a range; return the size of the merged one, and its SHA-256."""
+    if task.blobs.has(task.name):
+        data = task.blobs.read(task.name)
+    else:
+        numbers, runs = numbers_of(task.n_words), task.read()
+        try:
+            run = _core.merge_runs(runs, numbers, END, task.order, task.first, task.last)
+        except ValueError as error:
+            raise BadDataError(f"{task.shown()}: {error}; remove it, and count again") from error
+        data = run.tobytes()
+        task.blobs.write(task.name, data)
+    return len(data), hashlib.sha256(data).hexdigest()
+
+
+@dataclass(frozen=True)
+class _TextTask:
+    shard: Shard
+    n_words: int
+    blobs: AnyBlobs
+
+    def __str__(self) -> str:
+        return f"the text of shard {self.shard.name}"
+
+
+def _keep_text(task: _TextTask) -> tuple[Shard, str]:
+    """Write the text of a shard in ids of the vocabulary; return the shard that it is then, its SHA-256."""
+    name = content_key("text", task.shard.name, task.shard.ids)[:32] + ".text"
+    if task.blobs.has(name):
+        data = task.blobs.read(name)
+    else:
+        data = _core.pack_text(*read_shard(task.blobs, task.shard, task.n_words)).tobytes()
+        task.blobs.write(name, data)
+    kept = Shard(name, len(data), task.shard.n_events, task.shard.n_sentences)
+    return kept, hashlib.sha256(data).hexdigest()

@@ -135,10 +135,11 @@ def _counts_info(name: str) -> ModelInfo:
         "sentences": counts.n_sentences,
         "unknown": counts.n_unknown,
     }
-    words = {"vocabulary_size": counts.vocabulary_size, "vocabulary_file": counts.vocabulary_file}
-    options = {**words, **msgspec.to_builtins(counts.text_format)}
-    made = {"inputs": [asdict(file) for file in counts.inputs], "figures": figures, "options": options}
-    n_bytes = sum(map(counts.blobs.size, counts.files))
+    kept = counts.manifest
+    words = {"vocabulary_size": kept.vocabulary_size, "vocabulary_file": kept.vocabulary_file}
+    options = {**words, **msgspec.to_builtins(kept.text_format)}
+    made = {"inputs": [asdict(file) for file in kept.inputs], "figures": figures, "options": options}
+    n_bytes = sum(map(counts.blobs.size, kept.files))
     return ModelInfo("counts", "counts of n-grams", {"Words": len(counts.vocabulary)}, (), n_bytes, made)
 
 

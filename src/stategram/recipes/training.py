@@ -110,8 +110,8 @@ class Training:
             levels = [array for level in text.levels for array in (level.words, level.counts)]
             return content_key(vocabulary, text.numbers, *levels, *heldout)
         if isinstance(text, CountedText):
-            files = [asdict(file) for file in text.inputs]
-            return content_key(vocabulary, files, msgspec.to_builtins(text.text_format), *heldout)
+            files = [asdict(file) for file in text.manifest.inputs]
+            return content_key(vocabulary, files, msgspec.to_builtins(text.manifest.text_format), *heldout)
         return content_key(vocabulary, *_arrays(self.corpus), *heldout)
 
     def key(self, *inputs: object) -> str:
