@@ -196,7 +196,7 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
     console.steps = 2 + options.wants_hierarchy + bool(options.evaluate)
     corpus = counts_or_text(texts, text, console)
     if isinstance(corpus, CountedText):
-        text = replace(text, format=corpus.text_format)
+        text = replace(text, format=corpus.manifest.text_format)
     estimator = WordClasses(
         options.n_classes,
         criterion=options.criterion,
