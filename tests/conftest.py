@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # Its assertions are shown as those of tests.
 pytest.register_assert_rewrite("checks")
+
+# What a shell starts in the background ignores Ctrl-C; processes that tests interrupt must not inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("stategram", deadline=None, print_blob=True)

@@ -7,7 +7,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,24 +91,21 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from clustering_problems import run_with_checkpoints
-print("begun", flush=True)
-run_with_checkpoints(Path(sys.argv[1]), resume=True)
+run_with_checkpoints(Path(sys.argv[1]), resume=True, progress=lambda _, message: print(message, flush=True))
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
 def test_killed(tmp_path: Path) -> None:
     whole = cluster(text(), "w-2,w-1", **SHORT_SEARCH)
-    randomly = random.Random(3)
-    for _ in range(4):
+    for messages in (1, 9, 5, 13):
         with subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(tmp_path / "c")],
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         ) as process:
             assert process.stdout is not None
-            assert process.stdout.readline().strip() == b"begun"
-            time.sleep(randomly.uniform(0.0, 0.25))
+            assert all(process.stdout.readline() for _ in range(messages))
             process.send_signal(signal.SIGKILL)
     assert bytes_of(run_with_checkpoints(tmp_path / "c", resume=True)) == bytes_of(whole)
 

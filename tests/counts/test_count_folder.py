@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -151,9 +150,9 @@ def test_counts_are_smaller_than_twice_the_text(story: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "wait", [0.6, *(pytest.param(wait, marks=pytest.mark.slow) for wait in (0.35, 0.5, 0.7, 0.8))]
+    "files", [9, *(pytest.param(files, marks=pytest.mark.slow) for files in (1, 3, 20, 40))]
 )
-def test_what_is_left_of_a_killed_run_is_continued(story: Path, tmp_path: Path, wait: float) -> None:
+def test_what_is_left_of_a_killed_run_is_continued(story: Path, tmp_path: Path, files: int) -> None:
     """Killed at whatever moment, the same command ends with the counts of an uninterrupted one."""
     expected = tmp_path / "expected"
     count_text(story, str(expected), 4, shard_size=3000)
@@ -162,7 +161,8 @@ def test_what_is_left_of_a_killed_run_is_continued(story: Path, tmp_path: Path, 
     place = tmp_path / "run"
     place.mkdir()
     process = subprocess.Popen(command, cwd=place)
-    time.sleep(wait)
+    while process.poll() is None and sum(1 for _ in place.glob("counts/*")) < files:
+        pass
     process.send_signal(signal.SIGKILL)
     process.wait()
     if not is_counts(str(place / "counts")):

@@ -146,4 +146,4 @@ def test_the_command(models: dict[str, Model], tmp_path: Path, capfd: pytest.Cap
         assert process.stdout is not None
         assert process.stdout.readline().endswith(b"\n")
         process.stdout.close()
-        assert process.wait(60) == 0
+        assert process.wait() == 0

@@ -89,9 +89,7 @@ def test_a_url_is_read_piece_by_piece(tmp_path: Path) -> None:
         for begin in (0, 1000):
             with contextlib.closing(cast("Any", read_blocks(f"{url}/text", begin=begin))) as blocks:
                 next(blocks)
-        deadline = time.monotonic() + 10
         while ("left", "/text", None) not in requests:
-            assert time.monotonic() < deadline
             time.sleep(0.01)
         (part,) = (found for _, _, found in requests if found)
         assert part.startswith("bytes=1000-")
