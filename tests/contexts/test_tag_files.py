@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from stategram.contexts import TagCounts, TagMap, parse_tags, tags_from_conllu, tags_from_file
 from stategram.contexts.tag_files import NO_TAG
 from stategram.contexts.tags import SuffixGuesser
-from stategram.errors import BadDataError, StategramError, UsageError
+from stategram.errors import BadDataError, UsageError
 from stategram.tables import Table
 from stategram.text import SPECIAL_WORDS, Vocabulary, corpus_from_sentences
 
@@ -153,8 +153,6 @@ def test_what_is_listed_is_what_is_found(
         (b"a\tX\t1\t2\n", "tags.tsv:1: found 4 columns"),
         (b"a\tX\nb\tX\n\na\tY\n", "tags.tsv:4: 'a' has the tag Y, but .*tags.tsv:1 gave it X"),
         (b"a\t</s>\n", "tags.tsv:1: the tag </s> is that of a special word"),
-        (b"a\tX\nb\xff\tX\n", "tags.tsv:2: the byte 0xff is not UTF-8"),
-        (b"\x1f\x8b\x08 cut", "tags.tsv: the gzip data is truncated or damaged"),
     ],
 )
 def test_bad_lists_are_refused_with_the_place(tmp_path: Path, data: bytes, message: str) -> None:
@@ -236,13 +234,6 @@ def test_bad_treebanks_are_refused_with_the_place(tmp_path: Path, data: str, mes
         tags_from_conllu(path, Vocabulary.from_words(["a"]))
 
 
-def test_treebanks_may_be_compressed_and_have_windows_line_ends(tmp_path: Path) -> None:
-    path = tmp_path / "bank.conllu.gz"
-    path.write_bytes(gzip.compress(BANK.replace("\n", "\r\n").encode()))
-    vocabulary = Vocabulary.from_words(["see"])
-    assert of(parse_tags(f"{path}:xpos", vocabulary), vocabulary)["see"] == "VB"
-
-
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -255,9 +246,3 @@ def test_treebanks_may_be_compressed_and_have_windows_line_ends(tmp_path: Path) 
 def test_sources_that_mean_nothing_are_refused(source: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         parse_tags(source, Vocabulary.from_words(["a"]))
-
-
-def test_a_file_that_is_not_there_is_said() -> None:
-    for source in ("no.conllu", "no.tsv"):
-        with pytest.raises(StategramError, match=f"cannot read {source}: .*check the name"):
-            parse_tags(source, Vocabulary.from_words(["a"]))

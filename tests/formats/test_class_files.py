@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gzip
 import io
 import json
 from collections import defaultdict
@@ -60,7 +59,6 @@ def test_what_was_written_is_read(format: str, classes: dict[str, tuple[int, int
     expected = {w: name(g, format) for w, (g, _) in classes.items()}
     data = written(classes, format)
     assert read_classes(io.BytesIO(data), format=format) == expected
-    assert read_classes(io.BytesIO(gzip.compress(data)), format=format) == expected
 
 
 @pytest.mark.parametrize("format", CLASS_FORMATS)
@@ -110,7 +108,6 @@ def test_each_format_reads_as_documented() -> None:
     ("data", "expected"),
     [
         (b"the\t0\ncat\t1\n", {"the": "0", "cat": "1"}),
-        (b"the 0\r\ncat 1\r\n", {"the": "0", "cat": "1"}),
         (b"\xef\xbb\xbfthe\t0\n\n\ncat\t1", {"the": "0", "cat": "1"}),
         (b"the\t3 -1.25\n", {"the": "3"}),
         (b"CLASS-1 cat\nCLASS-1 dog\n", {"cat": "CLASS-1", "dog": "CLASS-1"}),
@@ -138,7 +135,6 @@ def test_files_of_other_tools_are_read(data: bytes, expected: dict[str, str]) ->
         (b"a 1\nb\n", "classes.txt:2: found 1 column, 'b'; a clustercat class file has"),
         (b"a 1\nb 2 3 4\n", "classes.txt:2: found 4 columns"),
         (b"a 1\nb 2 c\n", "classes.txt:2: found 3 columns, 'b 2 c'"),
-        (b"a 1\n\nb\xff 2\n", "classes.txt:3: the byte 0xff is not UTF-8"),
         (b"a 1\nb 1\na 2\n", "classes.txt:3: 'a' has the class 2, but line 1 gave it 1"),
         (
             b"word\tclass\tcount\na\t1\t1\n\na\t2\t1\n",
@@ -155,7 +151,6 @@ def test_files_of_other_tools_are_read(data: bytes, expected: dict[str, str]) ->
             b'{"class":1,"count":0,"words":[{"word":"a"}]}]}',
             "'a' has the classes 0 and 1",
         ),
-        (b"\x1f\x8b\x08 cut", "classes.txt: the gzip data is truncated or damaged"),
     ],
 )
 def test_bad_files_are_refused_with_the_place(tmp_path: Path, data: bytes, message: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 
 from stategram.errors import BadDataError, StategramError
-from stategram.storage import archive_size, is_archive, lock, open_archive, temporary_files, write_archive
+from stategram.storage import archive_size, is_archive, lock, open_archive, write_archive
 from stategram.text import Corpus, corpus_from_sentences
 
 
@@ -104,15 +103,6 @@ def test_groups_texts_and_parts(tmp_path: Path) -> None:
     assert opened.parts()[1].arrays("a") == {}
 
 
-def test_nothing_else_is_left_behind(file: Path) -> None:
-    assert [path.name for path in file.parent.iterdir()] == ["file"]
-
-
-def test_same_content_same_bytes(file: Path, tmp_path: Path) -> None:
-    corpus_from_sentences(["the cat", "the é dog"], vocabulary_size=2).save(tmp_path / "again")
-    assert file.read_bytes() == (tmp_path / "again").read_bytes()
-
-
 def test_any_flipped_bit_is_refused(file: Path) -> None:
     data = file.read_bytes()
     header = 8 + int.from_bytes(data[:8], "little")
@@ -151,64 +141,6 @@ def test_kind_and_version(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stategram.storage.manifest.FORMAT_VERSION", 99)
     with pytest.raises(BadDataError, match="format version 1, this stategram reads 99"):
         Corpus.load(file)
-
-
-def test_replaced_but_nothing_foreign_overwritten(file: Path) -> None:
-    corpus_from_sentences(["new"]).save(file)
-    assert Corpus.load(file).n_events == 2
-    assert [path.name for path in file.parent.iterdir()] == ["file"]
-    foreign = file.parent / "thesis.tex"
-    foreign.write_text("precious")
-    with pytest.raises(StategramError, match="exists and is not a file of stategram"):
-        corpus_from_sentences(["new"]).save(foreign)
-    assert foreign.read_text() == "precious"
-    folder = file.parent / "folder"
-    folder.mkdir()
-    with pytest.raises(StategramError, match="it is a folder"):
-        corpus_from_sentences(["new"]).save(folder)
-
-
-def test_files_that_are_not_ours_are_left_alone(file: Path) -> None:
-    names = ("file.partial", "file.my.partial", "other.12.partial", "file.12.partial.txt", "file.12.partial")
-    theirs = [file.with_name(name) for name in names]
-    for other in theirs:
-        other.write_text("precious")
-    corpus_from_sentences(["new"]).save(file)
-    assert all(other.read_text() == "precious" for other in theirs)
-    assert sorted(file.parent.iterdir()) == sorted([file, *theirs])
-    assert temporary_files(file) == []
-
-
-def _disk_full(*_: object, **__: object) -> Any:
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
-@pytest.mark.parametrize("fails", ["os.fsync", "pathlib.Path.replace"])
-def test_a_failed_write_leaves_the_old_file(file: Path, fails: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fails, _disk_full)
-    with pytest.raises(StategramError, match=r"cannot write .*file: No space left on device; free some"):
-        corpus_from_sentences(["new"]).save(file)
-    monkeypatch.undo()
-    assert Corpus.load(file).n_events > 2
-    assert list(file.parent.iterdir()) == [file]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="modes and links")
-def test_the_mode_is_kept_and_a_link_is_followed(file: Path) -> None:
-    file.chmod(0o640)
-    link = file.with_name("link")
-    link.symlink_to("file")
-    corpus_from_sentences(["new"]).save(link)
-    assert link.is_symlink()
-    assert (Corpus.load(file).n_events, file.stat().st_mode & 0o777) == (2, 0o640)
-
-
-def test_unwritable_place(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    for name in ("file/file", "no/file"):
-        with pytest.raises(StategramError, match=r"there is no folder|Not a directory|permission denied"):
-            write_archive(tmp_path / name, kind="x")
-    assert not (tmp_path / "no").exists()
 
 
 def peak_rss(program: str, *arguments: object) -> int:

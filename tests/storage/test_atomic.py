@@ -15,44 +15,6 @@ from stategram.storage import atomic_open, atomic_write, check_place
 from stategram.text import read_all
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".bz2", ".zst"])
-def test_what_is_written_is_read(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"file{suffix}"
-    atomic_write(path, b"one")
-    atomic_write(path, b"two")
-    assert read_all(str(path)) == b"two"
-    assert (path.read_bytes() == b"two") == (suffix == "")
-    assert [p.name for p in tmp_path.iterdir()] == [path.name]
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
-
-    def full(_: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(
-        StategramError, match=r"cannot write .*file: No space left on device; free some space"
-    ):
-        atomic_write(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes")
-def test_a_link_is_followed_and_the_mode_kept(tmp_path: Path) -> None:
-    target, link = tmp_path / "target", tmp_path / "link"
-    target.write_bytes(b"old")
-    target.chmod(0o640)
-    link.symlink_to(target)
-    atomic_write(link, b"new")
-    assert link.is_symlink()
-    assert target.read_bytes() == b"new"
-    assert target.stat().st_mode & 0o777 == 0o640
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes")
 def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
@@ -100,12 +62,6 @@ def test_pieces_that_break_off_leave_nothing(tmp_path: Path, suffix: str, error:
     with pytest.raises(StategramError if isinstance(error, OSError) else type(error)):
         fill()
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full")
-def test_a_full_device_is_told() -> None:
-    with pytest.raises(StategramError, match=r"cannot write /dev/full: No space left on device; free some"):
-        atomic_write("/dev/full", b"0123456789" * 100_000)
 
 
 def test_what_another_run_writes_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

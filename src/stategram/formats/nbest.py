@@ -87,9 +87,10 @@ def _lines(place: Place, expected: str) -> Iterator[tuple[str, str]]:
     source = os.fspath(place) if isinstance(place, os.PathLike) else place
     name, data = display_name(source), read_all(source)
     check_utf8(name, data)
-    if not data.strip():
+    text = data.decode().removeprefix("\ufeff")
+    if not text.strip():
         raise BadDataError(f"{name}: no lines in it; {expected} on each line")
-    for number, line in enumerate(data.decode().removeprefix("\ufeff").split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if words := line.strip(_SPACES):
             yield f"{name}:{number}", words
 
