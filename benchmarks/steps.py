@@ -111,8 +111,8 @@ def score_ngrams(train: str, test: str, order: str, repeats: str) -> None:
     corpus = read_corpus(test, vocabulary=model.vocabulary)
     sentences = [line for line in Path(test).read_text(encoding="utf-8").split("\n") if line.split()]
     ways: dict[str, Callable[[], object]] = {
-        "stategram log_probs": lambda: use_resources(threads=1)(model.log_probs)(corpus),
-        "stategram log_probs, 2 threads": lambda: use_resources(threads=2)(model.log_probs)(corpus),
+        "stategram score": lambda: use_resources(threads=1)(model.score)(corpus),
+        "stategram score, 2 threads": lambda: use_resources(threads=2)(model.score)(corpus),
     }
     with tempfile.TemporaryDirectory() as folder:
         model.save(f"{folder}/model")
@@ -249,11 +249,11 @@ def train_trees(train: str, test: str, vocabulary_size: str, trees: str, threads
             model = train_recipe(corpus, text, Recipe(part=[part]))
         ngrams = NgramModel.train(corpus, 5)
         with timer.part("ngram"):
-            ngrams.log_probs(text)
+            ngrams.score(text)
         for history in model.histories:
             chosen = model.with_history(history)
             with timer.part(history):
-                chosen.log_probs(text)
+                chosen.score(text)
     chains = model.training_info["chains"]
     _answer(
         {

@@ -19,7 +19,7 @@ from model_kinds import ALL_KINDS, corpora, model_of
 from stategram import Corpus, Model, compact_model, model_info, surprisal
 from stategram.errors import StategramError
 from stategram.formats import write_model_classes
-from stategram.models import load_model
+from stategram.models import load_model, word_categories
 from stategram.storage import Archive
 
 TEXT = ["w1 w2 w3 w4", "w5 stranger w1", ""]
@@ -150,6 +150,6 @@ def _use_model(path: Path) -> None:
     model.predict("w1 w2")
     surprisal(model, TEXT, columns=["all"])
     model.describe()
-    if model.word_categories is not None:
+    if word_categories(model) is not None:
         write_model_classes(model, path.parent / "classes")
     model.save(path.parent / "again")

@@ -71,8 +71,8 @@ def _trainings() -> list[Callable[[], Any]]:
     train, _ = corpora()
     labels = np.arange(len(train.vocabulary)) % 5
     return [
-        lambda: NgramModel.train(train, 3).log_probs(train),
-        lambda: CategoryNgramModel.train(train, labels, 3).log_probs(train),
+        lambda: NgramModel.train(train, 3).score(train).log_probs,
+        lambda: CategoryNgramModel.train(train, labels, 3).score(train).log_probs,
         lambda: WordClasses(6, random_state=1).fit(train).labels_,
     ]
 

@@ -32,7 +32,7 @@ ROOMS = {
         "Counts",
         "BigramCounts CompressedCounts count_bigrams count_ngrams CountedText NgramCounts ShardedText",
     ),
-    "models": ("Models", "GeneratedSentence WordTree"),
+    "models": ("Models", "GeneratedSentence open_sentence score_parts state_after WordTree"),
     "recipes": (
         "Recipes",
         "CachePart CategoryNgramPart ClusteredPart MixturePart NgramPart RECIPES WordTreePart",

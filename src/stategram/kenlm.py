@@ -147,7 +147,7 @@ class _PythonModel:
         words = [self._known(word) for word in _words(sentence)]
         if eos:
             words.append(_END)
-        scores = self._model.score_words(words, self.start(bos))
+        scores = self._model.score(models.open_sentence(self._model, words), state=self.start(bos))
         orders = np.zeros(len(words), np.uint8) if scores.orders is None else scores.orders
         log10_probs: NDArray[np.float64] = np.maximum(scores.log_probs / _LN_10, _ZERO)
         return zip(log10_probs.tolist(), orders.tolist(), scores.unknown.tolist(), strict=True)

@@ -20,6 +20,7 @@ from stategram import (
     read_arpa,
     read_classes,
 )
+from stategram.models import word_categories
 from story import RECIPE, sentences
 
 ON_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -329,7 +330,7 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
         assert status == 0, err
         found = read_classes(out)
         assert set(found) == set(model.vocabulary.words[3:])
-        labels = model.parts[part - 1].word_categories
+        labels = word_categories(model.parts[part - 1])
         assert labels is not None
         pairs = {(found[word], int(labels[model.vocabulary.id(word)])) for word in found}
         assert len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs})

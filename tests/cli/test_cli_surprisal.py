@@ -96,7 +96,7 @@ def test_regions(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
         ["y", "np", "2", "1", "2"],
     ]
     model = open_model(made / "model")
-    log_probs = model.log_probs("the cat sat on N mats")
+    log_probs = model.score("the cat sat on N mats").log_probs
     assert float(lines[1][5]) == pytest.approx(-log_probs[2:6].sum() / math.log(2), abs=1e-6)
 
 
@@ -111,7 +111,7 @@ def test_unknown_words(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = run(
         "score", made / "model", made / "TEST", "--sentences", "--unknown", "exclude", "-q", capfd=capfd
     )[1]
-    known = open_model(made / "model").log_probs("a zebra sat")[[0, 2, 3]]
+    known = open_model(made / "model").score("a zebra sat").log_probs[[0, 2, 3]]
     assert float(out.splitlines()[-1].split("\t")[4]) == pytest.approx(math.exp(-known.mean()), abs=1e-6)
 
 

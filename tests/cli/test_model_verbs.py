@@ -73,7 +73,7 @@ def test_models_merged_into_one(place: Path, capfd: pytest.CaptureFixture[str]) 
     assert float(shown) == pytest.approx(merged.perplexity(HELDOUT.splitlines()), abs=0.006)
     assert run("verify", out, capfd=capfd)[0] == 0
     assert kenlm.Model(str(out)).score("the cow sat") == pytest.approx(
-        merged.log_probs("the cow sat").sum() / 2.302585093, abs=1e-4
+        merged.score("the cow sat").log_probs.sum() / 2.302585093, abs=1e-4
     )
     # Nothing is lost where all is given to one.
     assert run(*given, "--weights", "1,0", "--force", capfd=capfd)[0] == 0
@@ -186,7 +186,7 @@ def test_prune_to_a_list_of_words(place: Path, capfd: pytest.CaptureFixture[str]
     assert (status, "3 of 9 words kept; 1 of the list are not in it" in err) == (0, True), err
     assert run("verify", out, capfd=capfd)[0] == 0
     model, few = open_model(place / "model"), open_model(out)
-    assert few.log_probs("the cat sat") == pytest.approx(model.log_probs("the cat sat"), rel=1e-6)
+    assert few.score("the cat sat").log_probs == pytest.approx(model.score("the cat sat").log_probs, rel=1e-6)
     arpa = place / "few.arpa"
     given = ("prune", place / "news.arpa", "--vocab-file", place / "words", "-o", arpa)
     assert run(*given, capfd=capfd)[0] == 0

@@ -85,7 +85,7 @@ def test_parts_of_a_mixture_score_a_text_once_and_by_pieces(monkeypatch: pytest.
         scored.append((self.order, corpus.n_events))
         return score(self, corpus, **options)
 
-    expected = mixture.log_probs(test)
+    expected = mixture.score(test).log_probs
     alone = [evaluate(model, test).perplexity for model in models]
     with monkeypatch.context() as patched:
         patched.setattr(NgramModel, "score", counted)
@@ -125,11 +125,10 @@ class Uniform(Model):
     def start(self, *, sentence_start: bool = True) -> State:
         return State(None)
 
-    def score(self, text: Any, *, features: Collection[str] = (), state: State | None = None) -> Scores:
-        corpus = self._corpus(text)
+    def _score(self, corpus: Corpus, state: State, features: Collection[str]) -> Scores:
         return Scores(corpus, np.full(corpus.n_events, -math.log(len(self.vocabulary) - 1)), State(None))
 
-    def distribution_after(self, state: State) -> NDArray[np.float64]:
+    def _distribution(self, state: State) -> NDArray[np.float64]:
         probabilities = np.full(len(self.vocabulary), 1 / (len(self.vocabulary) - 1))
         probabilities[BEGIN] = 0.0
         return probabilities
@@ -140,11 +139,11 @@ class Uniform(Model):
     def check(self) -> None:
         pass
 
-    def to_files(self) -> ModelFiles:
+    def _to_files(self) -> ModelFiles:
         return ModelFiles()
 
     @classmethod
-    def from_files(cls, archive: Archive, vocabulary: Vocabulary, parts: Any, **common: Any) -> Uniform:
+    def _from_files(cls, archive: Archive, vocabulary: Vocabulary, parts: Any, **common: Any) -> Uniform:
         return cls(vocabulary, **common)
 
 

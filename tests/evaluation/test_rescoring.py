@@ -29,6 +29,7 @@ from stategram import (
 from stategram.evaluation import rescore
 from stategram.evaluation.rescoring import word_errors
 from stategram.formats import read_nbest
+from stategram.models import open_sentence
 from stategram.recipes import Recipe
 from story import sentences, word_tree_part
 
@@ -64,7 +65,7 @@ def test_totals_are_what_they_are_said_to_be(model: NgramModel) -> None:
     found = rescore(model, lists, lm_weight=0.7, word_bonus=1.5)
     for i, (score, text) in enumerate([*lists["a"], *lists["b"]]):
         # A sentence without words is one all the same.
-        log_prob = model.score_words([*text.split(), "</s>"], model.start()).log_prob
+        log_prob = model.score(open_sentence(model, [*text.split(), "</s>"])).log_prob
         assert found.log_probs[i] == pytest.approx(log_prob, rel=1e-12)
         assert found.totals[i] == pytest.approx(score + 0.7 * log_prob + 1.5 * len(text.split()), rel=1e-12)
     assert found.before is None
@@ -109,7 +110,7 @@ def test_models_that_look_back_see_the_best_of_earlier_utterances(model: NgramMo
         for hypotheses in lists.values():
             after = state
             for score, text in hypotheses:
-                scores = other.score_words([*text.split(), "</s>"], state)
+                scores = other.score(open_sentence(other, [*text.split(), "</s>"]), state=state)
                 assert found.log_probs[place] == pytest.approx(scores.log_prob, rel=1e-9), name
                 place += 1
                 if score == max(hypotheses)[0]:

@@ -51,7 +51,7 @@ def test_classes_are_those_of_words() -> None:
 def test_most_words_unknown_is_a_warning_once_for_each_model() -> None:
     model = NgramModel.train(["the cat sat", "the dog sat"], 2)
     with pytest.warns(UnknownWordsWarning, match="2 of 2 words are unknown.* lowercase the text") as found:
-        model.log_probs("The CAT")
+        model.score("The CAT")
     assert found[0].filename == __file__
     with warnings.catch_warnings(action="error"):
         for method in (model.score, model.predict, model.perplexity):

@@ -44,7 +44,7 @@ def test_words_have_their_smoothed_probabilities() -> None:
 def test_scores_are_those_of_the_twin(corpus: Corpus, order: int) -> None:
     model = CacheModel.train(corpus, order)
     text = corpus.sentences(0, 20)
-    log_probs = model.log_probs(text)
+    log_probs = model.score(text).log_probs
     for event, word in enumerate(text.ids.tolist()):
         words = [BEGIN, *text.ids[:event].tolist()]
         expected = naive.probabilities(words, model.word_probs.tolist(), DECAYS[:order], BEGIN, END)
@@ -141,7 +141,7 @@ def test_caches_in_recipes(corpus: Corpus, tmp_path: Path) -> None:
     ]
     assert mixture.parts[1].metadata["decays"] == [0.99, 1.0]
     resumed = train_recipe(train, heldout, recipe, checkpoint=tmp_path / "kept", resume=True)
-    assert resumed.log_probs(heldout).tolist() == mixture.log_probs(heldout).tolist()
+    assert resumed.score(heldout).log_probs.tolist() == mixture.score(heldout).log_probs.tolist()
     assert Recipe(part=[CachePart(order=1)]).part[0].title == "cache of order 1"
 
 
@@ -153,7 +153,7 @@ def test_a_mixture_carries_the_cache_from_sentence_to_sentence() -> None:
     of_events = weights({0: ngram_scores.features}, heldout.n_events)
     both = np.column_stack((ngram_scores.log_probs, cache.score(heldout).log_probs))
     expected = np.log((of_events * np.exp(both)).sum(axis=1))
-    np.testing.assert_allclose(mixture.log_probs(heldout), expected, rtol=1e-9)
+    np.testing.assert_allclose(mixture.score(heldout).log_probs, expected, rtol=1e-9)
     state, found = mixture.start(), []
     for number in range(heldout.n_sentences):
         scores = mixture.score(heldout.sentences(number, number + 1), state=state)

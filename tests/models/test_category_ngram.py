@@ -46,7 +46,7 @@ def test_the_model_is_its_twin(text: Text, order: int, data: st.DataObject) -> N
         for sentence in sentences
         for i, word in enumerate(sentence)
     ]
-    np.testing.assert_allclose(np.exp(model.log_probs(corpus)), expected, rtol=CLOSE)
+    np.testing.assert_allclose(np.exp(model.score(corpus).log_probs), expected, rtol=CLOSE)
     for history in histories(corpus, order)[::5]:
         distribution = model.distribution(history)
         assert abs(distribution.sum() - 1) < 1e-6
@@ -65,9 +65,9 @@ def test_of_word_classes(smoothing: str) -> None:
     mapping = dict(zip(classes.words_, classes.labels_.tolist(), strict=True))
     with use_resources(threads=1):
         again = CategoryNgramModel.train(corpus, mapping, 4, smoothing=smoothing)
-        log_probs = model.log_probs(corpus)
+        log_probs = model.score(corpus).log_probs
     with use_resources(threads=2):
-        assert again.log_probs(corpus).tobytes() == log_probs.tobytes()
+        assert again.score(corpus).log_probs.tobytes() == log_probs.tobytes()
     assert repr(model) == "CategoryNgramModel(order 4, 7 categories)"
     model.check()
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 import naive.clustered as naive
 from context_problems import classes_of, context_of, nodes_of, sentences_of, tags_of
 from hostile import HostileFile
+from model_kinds import features_after
 from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, UsageError, Vocabulary, open_model
 from stategram.clustering import Clustering, cluster, number_of_clusters
 from stategram.models import ClusteredModel
@@ -56,12 +57,8 @@ def twin_of(model: ClusteredModel, found: Clustering, corpus: Corpus) -> naive.N
     )
 
 
-def features_after(model: Model, history: str | list[str]) -> dict[str, float]:
-    return model.state_features(model.state_after(history), model.feature_names)
-
-
 def assert_like_the_twin(model: ClusteredModel, twin: naive.NaiveClusteredModel, asked: Corpus) -> None:
-    log_probs = model.log_probs(asked)
+    log_probs = model.score(asked).log_probs
     expected = [
         twin.prob(sentence, place, word)
         for sentence in sentences_of(asked)
@@ -137,7 +134,7 @@ def test_it_is_that_of_the_twin(
     for one in (asked, corpus):
         assert_like_the_twin(model, twin, one)
     without = ClusteredModel.train(found, strict=strict)
-    assert model.log_probs(asked).sum() >= without.log_probs(asked).sum() - 1e-9
+    assert model.score(asked).log_probs.sum() >= without.score(asked).log_probs.sum() - 1e-9
 
 
 def test_of_a_longer_text(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
@@ -149,20 +146,20 @@ def test_of_a_longer_text(corpora: tuple[Corpus, Corpus], found: Clustering) -> 
             for sentence_start in (True, False):
                 distribution = model.distribution(history, sentence_start=sentence_start)
                 assert abs(distribution.sum() - 1) < 1e-9
-    assert learned.log_probs(heldout).sum() > plain.log_probs(heldout).sum()
+    assert learned.score(heldout).log_probs.sum() > plain.score(heldout).log_probs.sum()
     assert (learned.level_weights != plain.level_weights).any()
     with use_resources(threads=1):
         one = ClusteredModel.train(found, heldout)
-        log_probs = one.log_probs(heldout)
+        log_probs = one.score(heldout).log_probs
     with use_resources(threads=3):
         assert one.level_weights.tobytes() == ClusteredModel.train(found, heldout).level_weights.tobytes()
-        assert one.log_probs(heldout).tobytes() == log_probs.tobytes()
+        assert one.score(heldout).log_probs.tobytes() == log_probs.tobytes()
 
 
 def test_states_tell_more_than_words_alone(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
     train, heldout = corpora
-    alone = NgramModel.train(train, 1).log_probs(heldout).sum()
-    assert ClusteredModel.train(found, heldout).log_probs(heldout).sum() > alone
+    alone = NgramModel.train(train, 1).score(heldout).log_probs.sum()
+    assert ClusteredModel.train(found, heldout).score(heldout).log_probs.sum() > alone
 
 
 def test_unseen_contexts_inherit_the_state_of_their_deepest_known_ancestor(found: Clustering) -> None:
@@ -267,7 +264,7 @@ def test_of_every_context(context: str, corpora: tuple[Corpus, Corpus], tmp_path
         model = ClusteredModel.train(clustering_of(corpora[0], context, min_count=min_count))
         model.save(tmp_path / "model")
         loaded = open_model(tmp_path / "model", ClusteredModel)
-        assert loaded.log_probs(corpora[1]).tobytes() == model.log_probs(corpora[1]).tobytes()
+        assert loaded.score(corpora[1]).log_probs.tobytes() == model.score(corpora[1]).log_probs.tobytes()
         assert abs(loaded.distribution("w5").sum() - 1) < 1e-9
 
 
@@ -336,7 +333,7 @@ def test_damage_that_is_not_looked_for_never_crashes(
             open_model(place, verify=False)
         return
     # What cannot be told from the truth still gives probabilities.
-    assert len(model.log_probs(corpus)) == corpus.n_events
+    assert len(model.score(corpus).log_probs) == corpus.n_events
     assert abs(model.distribution("w5 w6").sum() - 1) < 1e-6
 
 

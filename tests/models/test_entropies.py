@@ -13,7 +13,7 @@ from word_tree_models import train_word_tree
 def test_long_texts_in_blocks(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, corpus = model_of(kind), corpora()[1].sentences(0, 20)
     whole = model.entropies(corpus)
-    monkeypatch.setattr("stategram.models.distributions.MAX_CELLS", 3 * len(model.vocabulary))
+    monkeypatch.setattr("stategram.models.distributions._MAX_CELLS", 3 * len(model.vocabulary))
     monkeypatch.setattr("stategram.text.corpus.EVENTS_PER_PIECE", 25)
     seen: list[float] = []
     with use_resources(threads=2):

@@ -24,6 +24,7 @@ from stategram import (
     generate,
     train_recipe,
 )
+from stategram.models import state_after
 from stategram.text import TextFormat
 from story import sentences, word_tree_part
 
@@ -58,9 +59,9 @@ def test_words_are_drawn_with_their_probabilities(models: dict[str, Model], name
     model, n = models[name], 600
     random = np.random.default_rng(1)
     for history in ("", "the old"):
-        state = model.state_after(history)
-        found = Counter(model.draw(state, random) for _ in range(n))
-        expected = model.distribution_after(state)
+        state = state_after(model, history)
+        found = Counter(model._draw(state, random) for _ in range(n))
+        expected = model.distribution(state)
         for id, probability in enumerate(expected.tolist()):
             # Six standard deviations.
             assert abs(found[id] - n * probability) <= 6 * np.sqrt(n * probability) + 1, (history, id)
@@ -69,7 +70,7 @@ def test_words_are_drawn_with_their_probabilities(models: dict[str, Model], name
 
 def test_quantiles_of_a_tree_are_as_wide_as_words_are_probable(models: dict[str, Model]) -> None:
     model, n = models["tree"], 1000
-    state = model.state_after("the old")
+    state = state_after(model, "the old")
 
     class Quantile:
         def __init__(self, number: float) -> None:
@@ -78,7 +79,7 @@ def test_quantiles_of_a_tree_are_as_wide_as_words_are_probable(models: dict[str,
         def random(self) -> float:
             return next(self.numbers)
 
-    drawn = Counter(model.draw(state, cast(np.random.Generator, Quantile((i + 0.5) / n))) for i in range(n))
+    drawn = Counter(model._draw(state, cast(np.random.Generator, Quantile((i + 0.5) / n))) for i in range(n))
     kernel = model._kernel_after(state, type(model.evidence.kernel).distributions, 1)[0]  # type: ignore[attr-defined]
     assert all(abs(drawn[id] - n * p) <= 1 for id, p in enumerate(kernel.tolist()))
 

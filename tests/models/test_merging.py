@@ -70,7 +70,7 @@ def test_it_is_like_the_mixture() -> None:
     static.check()
     same = merge_ngrams(models[:1] * 2, [0.25, 0.75])
     test = corpus_from_sentences(FEW, vocabulary=same.vocabulary)
-    np.testing.assert_allclose(same.log_probs(test), models[0].log_probs(test), rtol=1e-5)
+    np.testing.assert_allclose(same.score(test).log_probs, models[0].score(test).log_probs, rtol=1e-5)
 
 
 def test_weights_that_are_none() -> None:

@@ -83,7 +83,7 @@ def test_probabilities_are_weighted_sums(
     mixture = Mixture.fit(parts, heldout, buckets=buckets)
     assert mixture.gate.kind == buckets
     assert len(mixture.gate.tables) == {"none": 1, "all": 3}.get(buckets, 2)
-    log_probs = mixture.log_probs(heldout)
+    log_probs = mixture.score(heldout).log_probs
     for i in range(5):
         words = [heldout.vocabulary.word(id) for id in heldout.sentence(i).tolist()]
         for j, word in enumerate(words):
@@ -108,11 +108,11 @@ def test_probabilities_are_weighted_sums(
 def test_the_same_bytes_on_any_number_of_threads(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
     _, heldout = corpora
     one, *others = (use_resources(threads=threads)(Mixture.fit)(parts, heldout) for threads in (1, 2, 4))
-    expected = use_resources(threads=1)(one.log_probs)(heldout).tobytes()
+    expected = use_resources(threads=1)(one.score)(heldout).log_probs.tobytes()
     for other in others:
         assert [table.tobytes() for table in other.gate.tables] == [t.tobytes() for t in one.gate.tables]
         assert (other.gate.buckets, other.training_info) == (one.gate.buckets, one.training_info)
-        assert use_resources(threads=2)(other.log_probs)(heldout).tobytes() == expected
+        assert use_resources(threads=2)(other.score)(heldout).log_probs.tobytes() == expected
 
 
 def test_the_report(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
@@ -127,7 +127,7 @@ def test_the_report(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
     assert report["buckets"]["kind"] == best["kind"]
     assert report["buckets"]["strength"] == best["strength"]
     for part, model in zip(report["parts"], parts, strict=True):
-        alone = np.exp(-model.log_probs(heldout).mean())
+        alone = np.exp(-model.score(heldout).log_probs.mean())
         assert part["perplexity"] == pytest.approx(alone, rel=1e-6)
         assert part["without"] >= report["perplexity"] * (1 - 1e-6)
         assert part["name"] == repr(model)
@@ -149,10 +149,10 @@ def test_weights_do_not_depend_on_the_order_of_parts(
 
 def test_identical_parts(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
     _, heldout = corpora
-    alone = parts[0].log_probs(heldout)
+    alone = parts[0].score(heldout).log_probs
     twins = Mixture.fit([parts[0]] * 3, heldout, buckets="none")
     np.testing.assert_allclose(twins.gate.tables[0], 1 / 3, rtol=1e-12)
-    np.testing.assert_allclose(twins.log_probs(heldout), alone, rtol=1e-12)
+    np.testing.assert_allclose(twins.score(heldout).log_probs, alone, rtol=1e-12)
 
 
 def test_an_event_that_no_part_allows() -> None:
@@ -167,7 +167,7 @@ def test_an_event_that_no_part_allows() -> None:
     assert both.training_info["zero_probability"] == 0
     assert both.training_info["parts"][0]["perplexity"] is None
     assert both.training_info["parts"][1]["without"] is None
-    assert np.isfinite(both.log_probs(corpus)).all()
+    assert np.isfinite(both.score(corpus).log_probs).all()
 
 
 def test_parts_with_other_vocabularies() -> None:
@@ -181,7 +181,7 @@ def test_parts_with_other_vocabularies() -> None:
     mixture = Mixture.fit([first, same], ["the cat sat"])
     assert mixture.distribution("the").sum() == pytest.approx(1, abs=1e-6)
     np.testing.assert_allclose(
-        np.exp(mixture.log_probs(corpus_from_sentences(["the zebra sat"])))[1],
+        np.exp(mixture.score(corpus_from_sentences(["the zebra sat"])).log_probs)[1],
         mixture.distribution("the")[0],
         rtol=1e-9,
     )
@@ -202,7 +202,7 @@ def test_parts_with_other_vocabularies() -> None:
     )
     # A word that a part lacks is unknown to it as a history too.
     assert aligned.distribution("dog").tolist() == aligned.distribution("<unk>").tolist()
-    scored = aligned.log_probs(["the cow dog"])
+    scored = aligned.score(["the cow dog"]).log_probs
     assert scored[2] == pytest.approx(np.log(aligned.distribution("the cow")[aligned.vocabulary.id("dog")]))
 
 
@@ -290,7 +290,7 @@ def test_parts_that_are_hopeless_have_a_perplexity() -> None:
     plain.log_probs[1:] -= 60  # below the least float32 beside the good one
     bad = NgramModel.from_plain(good.vocabulary, plain)
     mixture = Mixture.fit([good, bad], corpus, buckets="none")
-    expected = np.exp(-bad.log_probs(corpus).mean())
+    expected = np.exp(-bad.score(corpus).log_probs.mean())
     assert mixture.training_info["parts"][1]["perplexity"] == pytest.approx(expected, rel=1e-6)
 
 
@@ -348,9 +348,10 @@ def test_the_history_of_a_mixture_is_that_of_its_parts() -> None:
         found = mixture.with_history(history)
         assert found.gate is mixture.gate
         log_probs = np.log(
-            0.4 * np.exp(ngram.log_probs(test)) + 0.6 * np.exp(tree.with_history(history).log_probs(test))
+            0.4 * np.exp(ngram.score(test).log_probs)
+            + 0.6 * np.exp(tree.with_history(history).score(test).log_probs)
         )
-        np.testing.assert_allclose(found.log_probs(test), log_probs, rtol=1e-12)
+        np.testing.assert_allclose(found.score(test).log_probs, log_probs, rtol=1e-12)
     assert mixture.perplexity(test) == mixture.with_history("sentence").perplexity(test)
     with pytest.raises(UsageError, match="no history 'page'"):
         mixture.with_history("page")

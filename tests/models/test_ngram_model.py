@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from hostile import HostileFile
+from model_kinds import features_after
 from naive.trie import Ngram, Ngrams
 from stategram import (
     Budget,
@@ -26,7 +27,7 @@ from stategram import (
 )
 from stategram import write_arpa as stategram_write_arpa
 from stategram.errors import BadDataError, StategramError
-from stategram.models import State, load_model
+from stategram.models import State, load_model, open_sentence, state_after
 from stategram.text import BEGIN, END, Vocabulary, corpus_from_sentences
 
 VOCABULARY = Vocabulary.from_words("the cat sat on a mat été".split())
@@ -164,7 +165,7 @@ def test_features_say_nothing_of_the_event_itself(model: NgramModel) -> None:
         words = [VOCABULARY.word(id) for id in corpus.sentence(i).tolist()]
         for j in range(len(words)):
             at = int(corpus.sentence_starts[i]) + j
-            single = model.state_features(model.state_after(words[:j]), model.feature_names)
+            single = features_after(model, words[:j])
             assert single == {name: values[at] for name, values in features.items()}
             history = (BEGIN, *corpus.sentence(i)[:j].tolist())
             state = history[len(history) - int(single["length"]) :]
@@ -268,10 +269,10 @@ def test_damage_that_is_met_later_names_the_file(model: NgramModel, tmp_path: Pa
     corpus = corpus_from_sentences(["the cat sat on a mat mat mat"])
     everything = " ".join(VOCABULARY.words[3:])
     for ask in (
-        lambda: damaged.log_probs(corpus),
+        lambda: damaged.score(corpus).log_probs,
         lambda: damaged.score(corpus, features=["backoff"]),
-        lambda: damaged.score_words(everything.split(), State(b"")),
-        lambda: damaged.state_after(everything),
+        lambda: damaged.score(open_sentence(damaged, everything.split()), state=State(b"")),
+        lambda: state_after(damaged, everything),
         lambda: damaged.predict(everything),
         lambda: damaged.distribution(State(bytes(4))),
         lambda: damaged.advance(State(bytes(4)), "cat"),

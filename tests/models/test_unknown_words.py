@@ -25,7 +25,7 @@ from stategram import (
     evaluate,
     read_arpa,
 )
-from stategram.models import SpellingModel, UnknownWords
+from stategram.models import SpellingModel, UnknownWords, score_parts
 from stategram.text import UnknownCount
 
 WORDS = ["ab", "aab", "ba", "b", "abb", "bba"]
@@ -200,7 +200,8 @@ def test_a_part_without_unknown_words_leaves_them_out(tmp_path: Path) -> None:
     part, other = read_arpa(tmp_path / "a.arpa"), NgramModel.train(["cat sat", "cat"], 1)
     mixture = Mixture.fit([part, other], ["cat", "cat stranger", "cat"])
     assert mixture.score(["cat stranger"]).parts[0].perplexity == pytest.approx(2.0, rel=1e-4)
-    assert np.isnan(mixture.part_log_probs(["stranger"])[0]).tolist() == [True, False]
+    _, log_probs = score_parts(mixture, corpus_from_sentences(["stranger"]))
+    assert np.isnan(log_probs[0]).tolist() == [True, False]
 
 
 def test_spelled_words_are_compared_whatever_the_vocabularies_are() -> None:

@@ -44,7 +44,7 @@ def test_training() -> None:
 def arrays_of(trained: WordTreeModel) -> dict[tuple[str, str], bytes]:
     return {
         (name, key): np.ascontiguousarray(array).tobytes()
-        for name, group in trained.to_files().arrays.items()
+        for name, group in trained._to_files().arrays.items()
         for key, array in group.items()
     }
 
@@ -56,8 +56,8 @@ def test_the_same_bytes_for_any_number_of_threads_and_others_for_another_seed() 
     for threads in (1, 2, 4):
         with use_resources(threads=threads):
             trained = train_word_tree(train, heldout)
-            scores = [trained.with_history(name).log_probs(test).tobytes() for name in HISTORIES]
-            found.append((arrays_of(trained), trained.to_files().manifest, scores))
+            scores = [trained.with_history(name).score(test).log_probs.tobytes() for name in HISTORIES]
+            found.append((arrays_of(trained), trained._to_files().manifest, scores))
     assert found[0] == found[1] == found[2]
     other = arrays_of(train_word_tree(train, heldout, seed=1))
     different = {name for name, data in other.items() if data != found[0][0][name]}
@@ -74,7 +74,7 @@ def test_the_same_bytes_where_memory_is_scarce(tmp_path: Path, monkeypatch: pyte
     bases = [level.entries.base for levels in found.evidence.counts for level in levels if level.entries.size]
     assert all(isinstance(memoryview(cast("memoryview", base)).obj, mmap.mmap) for base in bases)
     assert arrays_of(found) == arrays_of(expected)
-    assert found.log_probs(test).tobytes() == expected.log_probs(test).tobytes()
+    assert found.score(test).log_probs.tobytes() == expected.score(test).log_probs.tobytes()
 
 
 # ---- scoring
@@ -105,7 +105,7 @@ def test_a_sentence_whose_start_is_not_known() -> None:
     one = model()
     state = one.start(sentence_start=False)
     unknown = one.score("c0w0 c1w1 c2w2 c3w3 c4w4 c5w5", state=state).log_probs
-    known = one.log_probs("c0w0 c1w1 c2w2 c3w3 c4w4 c5w5")
+    known = one.score("c0w0 c1w1 c2w2 c3w3 c4w4 c5w5").log_probs
     differ = (unknown != known).tolist()
     assert differ[0]
     # No context reaches farther back than three words: from the fourth on the start is not seen.

@@ -173,10 +173,10 @@ def test_mixtures_of_log_probabilities_are_mixtures_of_models() -> None:
     held, test = (corpus_from_sentences(sentences(50, seed=seed)) for seed in (2, 3))
     mixture = Mixture.fit(models, held, buckets="none")
     held, test = (one.in_vocabulary(mixture.vocabulary) for one in (held, test))
-    weights = fit_weights([model.log_probs(held) for model in models])
+    weights = fit_weights([model.score(held).log_probs for model in models])
     assert weights.tolist() == mixture.gate.tables[0][0].tolist()
-    expected = interpolate([model.log_probs(test) for model in models], weights)
-    np.testing.assert_allclose(mixture.log_probs(test), expected, rtol=1e-12)
+    expected = interpolate([model.score(test).log_probs for model in models], weights)
+    np.testing.assert_allclose(mixture.score(test).log_probs, expected, rtol=1e-12)
 
 
 def test_weights_are_learned_once(monkeypatch: pytest.MonkeyPatch) -> None:

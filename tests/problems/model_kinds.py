@@ -26,7 +26,9 @@ from stategram.models import (
     approximate,
     compact_model,
     merge_ngrams,
+    open_sentence,
     prune_model,
+    state_after,
 )
 from stategram.text import BEGIN, END, Corpus, Vocabulary
 from texts import long_text, make_corpus
@@ -133,3 +135,10 @@ def texts_of(vocabulary: Vocabulary) -> st.SearchStrategy[list[list[int]]]:
 def corpus_of(ids: Sequence[int], starts: Sequence[int], vocabulary: Vocabulary) -> Corpus:
     """A piece of a text, which may begin and end within a sentence."""
     return Corpus(np.array(ids, np.uint32), np.array(starts, np.int64), vocabulary)
+
+
+def features_after(model: Model, history: str | list[str]) -> dict[str, float]:
+    # Any word may stand for the next one: features do not depend on it.
+    next_word, state = open_sentence(model, ["</s>"]), state_after(model, history)
+    features = model.score(next_word, features=model.feature_names, state=state).features
+    return {name: float(values[0]) for name, values in features.items()}

@@ -85,7 +85,7 @@ def test_word_trees_of_a_size(tmp_path: Path) -> None:
         assert file_size(model, tmp_path / str(number)) <= size * fraction
         found.append((len(model.evidence.trees), len(model.evidence.chains)))
         loaded = open_model(tmp_path / str(number) / "model", WordTreeModel)
-        assert loaded.log_probs(test).tobytes() == model.log_probs(test).tobytes()
+        assert loaded.score(test).log_probs.tobytes() == model.score(test).log_probs.tobytes()
     assert found[0] == (3, 4)
     assert found[1] < found[0]
 

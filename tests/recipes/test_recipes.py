@@ -60,7 +60,7 @@ def test_built_in_recipes_train(name: str, texts: tuple[Corpus, Corpus]) -> None
     assert model.metadata["seed"] == 0
     with use_resources(threads=2):
         again = train_recipe(*texts, name)
-    np.testing.assert_array_equal(again.log_probs(texts[1]), model.log_probs(texts[1]))
+    np.testing.assert_array_equal(again.score(texts[1]).log_probs, model.score(texts[1]).log_probs)
 
 
 def test_a_recipe_file(tmp_path: Path, texts: tuple[Corpus, Corpus]) -> None:
@@ -254,8 +254,8 @@ def test_a_recipe_of_one_part_is_that_model(texts: tuple[Corpus, Corpus]) -> Non
     model = train_recipe(*texts, Recipe(part=[NgramPart(order=2)]), seed=3)
     assert isinstance(model, NgramModel)
     assert (model.metadata["order"], model.metadata["name"], model.metadata["seed"]) == (2, "recipe", 3)
-    expected = NgramModel.train(texts[0], 2).log_probs(texts[1])
-    np.testing.assert_array_equal(model.log_probs(texts[1]), expected)
+    expected = NgramModel.train(texts[0], 2).score(texts[1]).log_probs
+    np.testing.assert_array_equal(model.score(texts[1]).log_probs, expected)
 
 
 def test_ngrams_are_trained_without_the_text(
@@ -264,7 +264,7 @@ def test_ngrams_are_trained_without_the_text(
     (tmp_path / "text").write_text("\n".join(sentences(600, seed=1)) + "\n")
     counted = count_text(tmp_path / "text", tmp_path / "counts", order=3)
     recipe = Recipe(part=[NgramPart(order=3)])
-    expected = NgramModel.train(texts[0], 3).log_probs(texts[1])
+    expected = NgramModel.train(texts[0], 3).score(texts[1]).log_probs
 
     def corpus(text: ShardedText) -> Corpus:
         raise AssertionError("the whole text is read")
@@ -273,9 +273,9 @@ def test_ngrams_are_trained_without_the_text(
     sources: list[ShardedText | NgramCounts] = [counted, count_ngrams(texts[0], 3)]
     for number, given in enumerate(sources):
         found = train_recipe(given, None, recipe, checkpoint=tmp_path / f"checkpoint{number}")
-        np.testing.assert_array_equal(found.log_probs(texts[1]), expected)
+        np.testing.assert_array_equal(found.score(texts[1]).log_probs, expected)
     kept = train_recipe(counted, None, recipe, checkpoint=tmp_path / "checkpoint0", resume=True)
-    np.testing.assert_array_equal(kept.log_probs(texts[1]), expected)
+    np.testing.assert_array_equal(kept.score(texts[1]).log_probs, expected)
     with pytest.raises(UsageError, match="another training"):
         train_recipe(
             count_ngrams(texts[1], 3), None, recipe, checkpoint=tmp_path / "checkpoint1", resume=True
@@ -294,7 +294,7 @@ def test_sentences_are_a_text_too(texts: tuple[Corpus, Corpus]) -> None:
     recipe = Recipe(part=[NgramPart(order=2)])
     found = train_recipe(sentences(600, seed=1), sentences(100, seed=2), recipe)
     expected = train_recipe(*texts, recipe)
-    np.testing.assert_array_equal(found.log_probs(texts[1]), expected.log_probs(texts[1]))
+    np.testing.assert_array_equal(found.score(texts[1]).log_probs, expected.score(texts[1]).log_probs)
 
 
 def test_texts_that_cannot_be_used(texts: tuple[Corpus, Corpus]) -> None:
@@ -402,7 +402,7 @@ def test_what_is_damaged_is_trained_again(
     ] * 3
     assert len(notes) == 3
     assert caplog.messages.count("kept") == 1
-    np.testing.assert_array_equal(after.log_probs(texts[1]), before.log_probs(texts[1]))
+    np.testing.assert_array_equal(after.score(texts[1]).log_probs, before.score(texts[1]).log_probs)
 
 
 def test_what_another_version_has_written_is_kept(

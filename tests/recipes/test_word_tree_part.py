@@ -46,7 +46,7 @@ def test_word_trees_in_recipes(texts: tuple[Corpus, Corpus], tmp_path: Path) -> 
     assert [len(set(model.evidence.sources.labels[name].tolist())) for name in ("g1", "g2")] >= [5, 8]
     assert len(model.evidence.sources.states) == 2
     resumed = train_recipe(*texts, recipe, checkpoint=tmp_path / "kept", resume=True)
-    assert resumed.log_probs(texts[1]).tolist() == model.log_probs(texts[1]).tolist()
+    assert resumed.score(texts[1]).log_probs.tolist() == model.score(texts[1]).log_probs.tolist()
 
 
 def test_rare_words_are_by_their_fraction_of_the_text(texts: tuple[Corpus, Corpus]) -> None:

@@ -28,7 +28,7 @@ def naive_table(model: Model, items: Sequence[str]) -> list[dict[str, Any]]:
     """Each row by its definition, in bits."""
     rows: list[dict[str, Any]] = []
     state = model.start()
-    unigram = model.distribution_after(model.start(sentence_start=False))
+    unigram = model.distribution(model.start(sentence_start=False))
     frequencies = (model.vocabulary.counts if model.vocabulary.counts[2] else unigram).tolist()
     for number, item in enumerate(items, 1):
         if item.split():
@@ -48,7 +48,7 @@ def naive_table(model: Model, items: Sequence[str]) -> list[dict[str, Any]]:
                         "unknown": word not in model and word != "</s>",
                         "log10_frequency": math.log10(frequencies[id] / sum(frequencies)) if id else None,
                         "length": len(word) if word != "</s>" else None,
-                        "entropy_bits": entropy(model.distribution_after(state).tolist()) / math.log(2),
+                        "entropy_bits": entropy(model.distribution(state).tolist()) / math.log(2),
                     }
                 )
                 state = step.state
@@ -107,7 +107,7 @@ def test_states_and_parts() -> None:
     assert table["state"].tolist() == scores.features["state"].tolist()
     assert len(table.columns) == 1 + len(mixture.parts)
     for number, part in enumerate(mixture.parts, 1):
-        expected = -part.log_probs("w3 w4 w5") / math.log(2)
+        expected = -part.score("w3 w4 w5").log_probs / math.log(2)
         np.testing.assert_allclose(table[f"part_{number}_bits"], expected, rtol=CLOSE)
 
 
@@ -143,7 +143,7 @@ def test_without_counts_frequencies_are_unigram_probabilities(tmp_path: Path) ->
     assert isinstance(model, stategram.NgramModel)
     write_arpa(model, tmp_path / "model.arpa")
     found = surprisal(tmp_path / "model.arpa", "w3 w4")["log10_frequency"]
-    expected = model.distribution_after(model.start(sentence_start=False))
+    expected = model.distribution(model.start(sentence_start=False))
     ids = [model.vocabulary.id(word) for word in ("w3", "w4", "</s>")]
     np.testing.assert_allclose(found, np.log10(expected[ids] / expected.sum()), atol=1e-5)
 

@@ -133,7 +133,7 @@ def test_many_states_take_no_memory(tmp_path: Path) -> None:
             load_model(file.path)
     file.manifest |= {"states": 20_000, "categories": 20_000}
     file.write(arrays={**file.arrays, "level2/inherited": np.zeros(20_000, np.uint32)})
-    assert peak_memory(lambda: load_model(file.path).log_probs("w3 w4")) < 64 << 20
+    assert peak_memory(lambda: load_model(file.path).score("w3 w4").log_probs) < 64 << 20
 
 
 def test_many_buckets_take_no_memory(tmp_path: Path) -> None:

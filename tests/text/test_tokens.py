@@ -15,6 +15,7 @@ from command_line import run
 from stategram import NgramModel, WordClasses, corpus_from_sentences, open_model, read_arpa, read_corpus
 from stategram.errors import BadDataError, UsageError
 from stategram.formats import write_arpa
+from stategram.models import state_after
 from stategram.text import TextFormat, Vocabulary
 
 # As NeMo writes the ids 33, 60 and 7 of a tokenizer: chr(id + 100).
@@ -46,7 +47,7 @@ def test_words_may_hold_white_space_that_is_not_ascii() -> None:
     assert model.score("\xa0 k").unknown.tolist() == [False, False, False]
     assert model.score([["\xa0", "k"]]).unknown.tolist() == [False, False, False]
     assert model.predict("k", top=2) == model.predict(["k"], top=2)
-    assert model.state_after("k \x85") == model.state_after(["k", "\x85"])
+    assert state_after(model, "k \x85") == state_after(model, ["k", "\x85"])
     file = io.BytesIO()
     write_arpa(model, file)
     again = read_arpa(io.BytesIO(file.getvalue()))

@@ -39,6 +39,7 @@ from stategram.models import (
     NgramModel,
     approximate,
     close_suffixes,
+    word_categories,
 )
 from stategram.progress import Progress, subprogress
 from stategram.storage import check_place
@@ -249,7 +250,7 @@ def export(
             n_states, contexts = write_states(clustered, place)
         console.info(f"      {plural(n_states, 'state')} of {plural(contexts, 'context')}: {clustered!r}")
     else:
-        with_classes = {i: one for i, one in source.parts.items() if one.word_categories is not None}
+        with_classes = {i: one for i, one in source.parts.items() if word_categories(one) is not None}
         chosen = source.chosen(with_classes, "word classes")
         with console.step(writing):
             n_classes, words = write_model_classes(chosen, place, format=class_format)

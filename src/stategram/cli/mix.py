@@ -156,7 +156,7 @@ def _note_lacking(mixture: Mixture, names: Sequence[str], console: Console) -> N
     for name, part in zip(names, mixture.parts, strict=True):
         lacking = len(mixture.vocabulary) - len(part.vocabulary)
         if lacking:
-            unknown = float(part.distribution_after(part.start())[UNKNOWN])
+            unknown = float(part.distribution(part.start())[UNKNOWN])
             fate = (
                 "share its <unk>" if unknown > _NO_PROBABILITY else "are impossible by it, as it has no <unk>"
             )

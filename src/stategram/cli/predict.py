@@ -13,7 +13,7 @@ from stategram.cli.options import ReadingOptions, history_options, quiet_option
 from stategram.cli.reading import format_for, read_model, takes_time
 from stategram.display import Column, display_table, json_text, table_text
 from stategram.errors import BadDataError
-from stategram.models import Model
+from stategram.models import Model, open_sentence, state_after
 from stategram.text import (
     BEGIN,
     SPECIAL_WORDS,
@@ -122,14 +122,15 @@ def _histories() -> Iterator[str]:
 
 
 def _predict(model: Model, history: list[str], top: int, sentence_start: bool) -> _Prediction:
-    state = model.state_after(history, sentence_start=sentence_start)
+    state = state_after(model, history, sentence_start=sentence_start)
     found = [one for one in model.predict(state, top + 1) if one[0] != SPECIAL_WORDS[BEGIN]][:top]
     words, chosen = zip(*found, strict=True)
     orders: list[int | None] = [None] * len(words)
     matched = None
     if model.advance(state, words[0]).order is not None:
         orders = [model.advance(state, word).order for word in words]
-        matched = int(model.state_features(state, ["length"])["length"])
+        next_word = open_sentence(model, words[:1])
+        matched = int(model.score(next_word, features=["length"], state=state).features["length"][0])
     text = spelled_corpus(model.vocabulary, [history])
     count = UnknownCount()
     count.add(text, text.in_vocabulary(model.vocabulary))

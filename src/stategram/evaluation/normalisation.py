@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stategram.models import Model
+from stategram.models import Model, random_history
 from stategram.progress import Progress
 
 
@@ -41,10 +41,8 @@ def history_sums(model: Model, samples: int = 100, *, progress: Progress | None 
     for i in range(samples):
         if i < 2:
             history: tuple[str, ...] = ((), ("<s>",))[i]
-        elif i % 2 == 0:
-            history = model.sample_history(random)
         else:
-            history = Model.sample_history(model, random)
+            history = random_history(model, random, any_words=i % 2 == 1)
         total = float(model.distribution(history, sentence_start=False).sum())
         sums.append(HistorySum(history, total))
         if progress:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from stategram.errors import UsageError
 from stategram.formats.class_files import CLASS_FORMATS, write_classes
-from stategram.models import ClusteredModel, Model
+from stategram.models import ClusteredModel, Model, word_categories
 from stategram.storage import Place
 from stategram.tables import Table, TextColumn
 from stategram.text import BEGIN, END, UNKNOWN, Vocabulary
@@ -21,7 +21,7 @@ def write_model_classes(model: Model, place: Place, *, format: str = "tsv") -> t
 
     Classes are numbered by their counts, the most frequent first. ``<unk>`` is among them if it has a count.
     """
-    labels, vocabulary = model.word_categories, model.vocabulary
+    labels, vocabulary = word_categories(model), model.vocabulary
     if labels is None:
         raise UsageError(f"{model!r} has no word classes")
     counts = vocabulary.counts.astype(np.int64)

@@ -1,19 +1,21 @@
 """Models of p(w | history), all with the same methods."""
 
 from stategram.models.approximation.approximate import approximate
-from stategram.models.arguments import require_model
 from stategram.models.budget import NO_LIMIT, Budget
 from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
-from stategram.models.clusters import ModelClasses, ModelStates
-from stategram.models.distributions import MAX_CELLS
+from stategram.models.clusters import ModelClasses, ModelStates, word_categories
+from stategram.models.distributions import distribution_rows
 from stategram.models.gate import GATE_KINDS, Gate
-from stategram.models.mixture import Mixture
+from stategram.models.mixture import Mixture, score_parts
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import (
     HISTORIES,
     Model,
+    open_sentence,
+    require_model,
+    state_after,
     warn_of_unknown,
 )
 from stategram.models.model_files import load_model, model_of, model_size
@@ -26,7 +28,7 @@ from stategram.models.ngrams.packed import NgramTrie
 from stategram.models.ngrams.plain import PlainTrie
 from stategram.models.ngrams.pruning import drop_ngrams, prune_model, size_within
 from stategram.models.ngrams.suffixes import close_suffixes
-from stategram.models.sampling import GeneratedSentence, generate
+from stategram.models.sampling import GeneratedSentence, generate, random_history
 from stategram.models.scores import PartScores, Scores, State, Step, WordScore
 from stategram.models.spelling import SpellingModel
 from stategram.models.unknown_words import UNKNOWN_CHOICES, UnknownWords
@@ -43,7 +45,6 @@ from stategram.models.word_tree import (
 __all__ = [
     "GATE_KINDS",
     "HISTORIES",
-    "MAX_CELLS",
     "NO_LIMIT",
     "SMOOTHINGS",
     "UNKNOWN_CHOICES",
@@ -84,6 +85,7 @@ __all__ = [
     "compacted_size",
     "damage_error",
     "default_min_counts",
+    "distribution_rows",
     "drop_ngrams",
     "fit_weights",
     "frequent_ngrams",
@@ -93,9 +95,14 @@ __all__ = [
     "merge_ngrams",
     "model_of",
     "model_size",
+    "open_sentence",
     "prune_model",
+    "random_history",
     "require_model",
+    "score_parts",
     "size_within",
+    "state_after",
     "warn_of_unknown",
+    "word_categories",
     "word_frequencies",
 ]

@@ -14,7 +14,7 @@ from stategram import _core
 from stategram.display import Description
 from stategram.errors import BadDataError, UsageError
 from stategram.models.distributions import CacheDistributions
-from stategram.models.model import Model, Text
+from stategram.models.model import Model
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
 from stategram.storage import Archive, Entries, Finite, array_of
@@ -139,19 +139,16 @@ class CacheModel(Model):
         words = np.array([BEGIN] if sentence_start else [], np.uint32)
         return State(_core.WordCache(self.decays, BEGIN, END, _CAPACITY, words))
 
-    def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
+    def _score(self, corpus: Corpus, state: State, features: Collection[str]) -> Scores:
         """Return the log-probabilities of a text: each word is added to the cache when it is scored."""
-        corpus, first = self._to_score(text, features, state)
-        log_probs, after = first.value.score(corpus.ids, corpus.sentence_starts, self.word_probs)
+        log_probs, after = state.value.score(corpus.ids, corpus.sentence_starts, self.word_probs)
         return Scores(corpus, log_probs, State(after))
 
-    def distribution_after(self, state: State) -> NDArray[np.float64]:
-        """Return the probability of each word of the vocabulary after a state, by its id."""
+    def _distribution(self, state: State) -> NDArray[np.float64]:
         probabilities: NDArray[np.float64] = state.value.distribution(self.word_probs)
         return probabilities
 
-    def distributions(self, corpus: Corpus, state: State) -> CacheDistributions:
-        """Return the distributions before the events of a text."""
+    def _distributions(self, corpus: Corpus, state: State) -> CacheDistributions:
         return CacheDistributions(state.value, corpus, self.word_probs)
 
     def check(self) -> None:
@@ -160,15 +157,13 @@ class CacheModel(Model):
         if not fine or not np.isclose(self.word_probs.sum(), 1, rtol=0, atol=1e-9):
             raise BadDataError("the probabilities of words are inconsistent; write the model again")
 
-    def to_files(self) -> ModelFiles:
-        """Return the content of a model file."""
+    def _to_files(self) -> ModelFiles:
         return ModelFiles({"decays": list(self.decays)}, {"words": {"word_probs": self.word_probs}})
 
     @classmethod
-    def from_files(
+    def _from_files(
         cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> CacheModel:
-        """Inverse of `to_files`."""
         word_probs = array_of(archive.arrays("words"), "word_probs", np.float64, len(vocabulary))
         decays = msgspec.convert(archive.manifest, _Manifest).decays
         check_decays(decays, len(decays))

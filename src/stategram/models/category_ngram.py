@@ -17,7 +17,7 @@ from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import CategoryNgramTargets
 from stategram.models.clusters import ModelClasses
 from stategram.models.distributions import CategoryDistributions
-from stategram.models.model import Model, Text, require_state
+from stategram.models.model import Model, require_state
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngrams.discounts import category_sums, word_probabilities
 from stategram.models.ngrams.model import NgramModel
@@ -163,12 +163,10 @@ class CategoryNgramModel(Model):
         title = f"categories of the {self.title}"
         return (ModelClasses(title, self.categories, self.ngram, word_probs=self.word_probs),)
 
-    def targets(self, ids: NDArray[np.uint32]) -> CategoryNgramTargets:
-        """Return what a back-off model in its place should predict."""
+    def _targets(self, ids: NDArray[np.uint32]) -> CategoryNgramTargets:
         return CategoryNgramTargets(self, ids)
 
-    def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> CategoryNgramModel:
-        """Return the model with what a function makes of the n-gram model of categories."""
+    def _map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> CategoryNgramModel:
         return replace(self, ngram=function(self.ngram))
 
     def filter(self, vocabulary: Vocabulary) -> CategoryNgramModel:
@@ -212,11 +210,9 @@ class CategoryNgramModel(Model):
         node = self.ngram.start(sentence_start=sentence_start).value
         return State((node, BEGIN if sentence_start else UNKNOWN))
 
-    def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
-        """Return the log-probabilities of a text, in one walk over it."""
-        corpus, first = self._to_score(text, features, state)
+    def _score(self, corpus: Corpus, state: State, features: Collection[str]) -> Scores:
         scores = self.ngram.score_mapped(
-            corpus, self._numbers, [name for name in features if name != "category"], State(first.value[0])
+            corpus, self._numbers, [name for name in features if name != "category"], State(state.value[0])
         )
         log_probs = scores.log_probs
         log_probs += self._log_word_probs[corpus.ids]
@@ -226,9 +222,9 @@ class CategoryNgramModel(Model):
             last[1:] = self.categories.astype(np.float32)[corpus.ids[:-1]]
             starts = corpus.sentence_starts[:-1]
             last[starts[starts < len(last)]] = BEGIN
-            last[:1] = first.value[1]
+            last[:1] = state.value[1]
             found["category"] = last
-        before, words = self._open_sentence(corpus, first)
+        before, words = self._open_sentence(corpus, state)
         category = int(self.categories[words[-1]]) if len(words) else before.value[1]
         return Scores(corpus, log_probs, State((scores.state.value, category)), features=found)
 
@@ -241,14 +237,12 @@ class CategoryNgramModel(Model):
         after = State((step.state.value, BEGIN if id == END else category))
         return Step(step.log_prob + float(self._log_word_probs[id]), after, None)
 
-    def distribution_after(self, state: State) -> NDArray[np.float64]:
-        """Return the probability of each word of the vocabulary after a state, by its id."""
-        of_categories = self.ngram.distribution_after(State(state.value[0]))
+    def _distribution(self, state: State) -> NDArray[np.float64]:
+        of_categories = self.ngram.distribution(State(state.value[0]))
         probabilities: NDArray[np.float64] = of_categories[self.categories] * self.word_probs
         return probabilities
 
-    def distributions(self, corpus: Corpus, state: State) -> CategoryDistributions:
-        """Return the distributions before the events of a text."""
+    def _distributions(self, corpus: Corpus, state: State) -> CategoryDistributions:
         return CategoryDistributions(
             self.ngram.distributions_mapped(corpus, self._numbers, State(state.value[0])),
             len(self.ngram.vocabulary),
@@ -256,16 +250,14 @@ class CategoryNgramModel(Model):
             self.word_probs,
         )
 
-    def _piece_entropies(
-        self, corpus: Corpus, state: State, progress: Progress | None
-    ) -> NDArray[np.float64]:
+    def _entropies(self, corpus: Corpus, state: State, progress: Progress | None) -> NDArray[np.float64]:
         found = self.ngram.distributions_mapped(corpus, self._numbers, State(state.value[0]))
         sums = category_sums(self.word_probs, self.categories, len(self.ngram.vocabulary))
         return self.ngram.state_entropies(found, *sums)
 
-    def draw(self, state: State, random: np.random.Generator) -> int:
+    def _draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a category after a state, and then one of its words."""
-        category = self.ngram.draw(State(state.value[0]), random)
+        category = self.ngram._draw(State(state.value[0]), random)
         order, cumulative, begins = self._words_by_category
         begin, end = begins[category : category + 2].tolist() if category >= 0 else (0, 0)
         below = float(cumulative[begin - 1]) if begin else 0.0
@@ -286,18 +278,16 @@ class CategoryNgramModel(Model):
                 "the probabilities of words in their categories are inconsistent; write it again"
             )
 
-    def to_files(self) -> ModelFiles:
-        """Return the content of a model file."""
+    def _to_files(self) -> ModelFiles:
         return ModelFiles(
             arrays={"words": {"symbols": self.categories, "word_probs": self.word_probs}},
             parts=(self.ngram,),
         )
 
     @classmethod
-    def from_files(
+    def _from_files(
         cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> CategoryNgramModel:
-        """Inverse of `to_files`."""
         arrays = archive.arrays("words")
         (ngram,) = parts
         if not isinstance(ngram, NgramModel):

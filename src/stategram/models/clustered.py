@@ -21,7 +21,7 @@ from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import ClusteredTargets
 from stategram.models.clusters import ModelClasses, ModelStates
 from stategram.models.distributions import CategoryDistributions, StateDistributions, entropies_of
-from stategram.models.model import Model, Text, scoring_threads
+from stategram.models.model import Model, scoring_threads
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngrams.discounts import category_sums, word_probabilities
 from stategram.models.scores import Scores, State
@@ -222,8 +222,7 @@ class ClusteredModel(Model):
         title, (states,) = f"categories of the {self.title}", self.state_sets
         return (ModelClasses(title, self.categories, states=states, word_probs=self.word_probs),)
 
-    def targets(self, ids: NDArray[np.uint32]) -> ClusteredTargets:
-        """Return what a back-off model in its place should predict."""
+    def _targets(self, ids: NDArray[np.uint32]) -> ClusteredTargets:
         return ClusteredTargets(self, ids)
 
     @property
@@ -269,21 +268,19 @@ class ClusteredModel(Model):
         # What is not known before the first word is no sentence boundary, but no known word either.
         return State((BEGIN if sentence_start else UNKNOWN,) * self.tree.definition.width)
 
-    def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
-        """Return the log-probabilities of a text; each context is looked up once."""
-        corpus, first = self._to_score(text, features, state)
+    def _score(self, corpus: Corpus, state: State, features: Collection[str]) -> Scores:
         sizes = [f"size-{number}" for number in range(1, self.tree.depth + 1)]
         log_probs, states, buckets = self.stepper.score_text(
             corpus.ids,
             corpus.sentence_starts,
-            np.array(first.value, np.uint32),
+            np.array(state.value, np.uint32),
             "state" in features,
             [name in features for name in sizes],
             scoring_threads(corpus.n_events),
         )
         known = {"state": states, **dict(zip(sizes, buckets, strict=True))}
         found = {name: known[name] for name in features}
-        before, words = self._open_sentence(corpus, first)
+        before, words = self._open_sentence(corpus, state)
         width = len(before.value)
         after = State((*before.value, *words[-width:].tolist())[-width:])
         return Scores(corpus, log_probs, after, features=found)
@@ -298,8 +295,7 @@ class ClusteredModel(Model):
         found = self.tree.find(replace(corpus, ids=ids, sentence_starts=starts))
         return [(states[len(history) :], buckets[len(history) :]) for states, buckets in found]
 
-    def distribution_after(self, state: State) -> NDArray[np.float64]:
-        """Return the probability of each word of the vocabulary after a state, by its id."""
+    def _distribution(self, state: State) -> NDArray[np.float64]:
         # Any word may stand for the one that is to be predicted: it is no part of its context.
         levels = self._find(self._one_event(END), state.value)
         probs = self._frequencies.copy()
@@ -308,8 +304,7 @@ class ClusteredModel(Model):
         probabilities: NDArray[np.float64] = probs[self.categories] * self.word_probs
         return probabilities
 
-    def distributions(self, corpus: Corpus, state: State) -> CategoryDistributions:
-        """Return the distributions before the events of a text."""
+    def _distributions(self, corpus: Corpus, state: State) -> CategoryDistributions:
         return CategoryDistributions(
             self._state_distributions(corpus, state),
             self.n_categories,
@@ -324,9 +319,7 @@ class ClusteredModel(Model):
             self._frequencies, self._known_weights, self._tables, keys.astype(np.uint32)
         )
 
-    def _piece_entropies(
-        self, corpus: Corpus, state: State, progress: Progress | None
-    ) -> NDArray[np.float64]:
+    def _entropies(self, corpus: Corpus, state: State, progress: Progress | None) -> NDArray[np.float64]:
         sums = category_sums(self.word_probs, self.categories, self.n_categories)
         return entropies_of(self._state_distributions(corpus, state), corpus.n_events, *sums, progress)
 
@@ -366,8 +359,7 @@ class ClusteredModel(Model):
             )
         return fine and self.tree.is_sound(n_words, n_states) and self._tags_have_names()
 
-    def to_files(self) -> ModelFiles:
-        """Return the content of a model file."""
+    def _to_files(self) -> ModelFiles:
         arrays: dict[str, dict[str, NDArray[Any]]] = {
             "words": {
                 "categories": self.categories,
@@ -394,10 +386,9 @@ class ClusteredModel(Model):
         return ModelFiles(manifest, arrays)
 
     @classmethod
-    def from_files(
+    def _from_files(
         cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> ClusteredModel:
-        """Inverse of `to_files`."""
         manifest = msgspec.convert(archive.manifest, _Manifest)
         definition = ContextDefinition.parse(manifest.context, manifest.tree_order)
         if any(one["level"] > len(definition.values) for one in common["training_info"].get("levels", ())):

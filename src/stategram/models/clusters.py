@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from stategram.models.model import Model
     from stategram.models.ngrams.model import NgramModel
     from stategram.models.state_counts import StateCounts
     from stategram.models.state_tree import StateTree
@@ -82,3 +83,8 @@ class ModelClasses:
     def n(self) -> int:
         """The number of classes."""
         return int(self.labels.max()) + 1
+
+
+def word_categories(model: Model) -> NDArray[Any] | None:
+    """Return the category of each word by its id; None if the model predicts none."""
+    return next((one.labels for one in model.class_sets if one.word_probs is not None), None)

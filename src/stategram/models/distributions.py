@@ -6,9 +6,9 @@ each event, to which each part of a mixture adds its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,11 @@ from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN, UNKNOWN, Corpus
 
-MAX_CELLS = 1 << 21
-"""The probabilities that are in memory at a time."""
+if TYPE_CHECKING:
+    from stategram.models.model import Model
+
+# The probabilities that are in memory at a time.
+_MAX_CELLS = 1 << 21
 
 Rows = NDArray[np.float64]
 """For each event the probability of each word."""
@@ -228,7 +231,7 @@ def entropies_of(
     else:
         firsts, places = _distinct(keys)
     found = np.empty(len(firsts))
-    n_rows = max(1, MAX_CELLS // len(masses))
+    n_rows = max(1, _MAX_CELLS // len(masses))
     for begin in range(0, len(firsts), n_rows):
         events = firsts[begin : begin + n_rows]
         rows = np.zeros((len(events), len(masses)))
@@ -240,6 +243,19 @@ def entropies_of(
             done = begin + len(events)
             progress(done / len(firsts), f"entropies after {done:,} of {len(firsts):,} histories")
     return found[places]
+
+
+def distribution_rows(
+    model: Model, corpus: Corpus, max_events: int
+) -> Iterator[tuple[NDArray[np.int64], Rows]]:
+    """Return the distributions before the events of a text, in order, for at most so many at a time."""
+    distributions, n_words = model._distributions(corpus, model.start()), len(model.vocabulary)
+    step = max(1, min(_MAX_CELLS // n_words, max_events))
+    for begin in range(0, corpus.n_events, step):
+        events = np.arange(begin, min(begin + step, corpus.n_events))
+        rows = np.zeros((len(events), n_words))
+        distributions.add(events, np.ones(len(events)), rows)
+        yield events, rows
 
 
 def _distinct(keys: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -17,15 +17,14 @@ from stategram.display import Description
 from stategram.errors import UsageError
 from stategram.models.alignment import align
 from stategram.models.approximation.targets import MixtureTargets, Targets
-from stategram.models.arguments import require_model
 from stategram.models.distributions import AlignedDistributions, Distributions, MixedDistributions
 from stategram.models.gate import Gate, GateEntries
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
 from stategram.models.model import (
     HISTORIES,
     Model,
-    Text,
     draw_from,
+    require_model,
     scoring_threads,
 )
 from stategram.models.model_files import ModelFiles
@@ -228,19 +227,17 @@ class Mixture(Model):
         """Return the mixture of the parts with another history; the weights stay the same."""
         return replace(self, parts=tuple(part.with_history(history) for part in self.parts))
 
-    def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> Mixture:
-        """Return the mixture with what a function makes of the n-gram models in it; weights stay."""
-        return replace(self, parts=tuple(part.map_ngrams(function) for part in self.parts))
+    def _map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> Mixture:
+        return replace(self, parts=tuple(part._map_ngrams(function) for part in self.parts))
 
-    def targets(self, ids: NDArray[np.uint32]) -> Targets:
-        """Return what a back-off model in its place should predict: the parts but caches do."""
+    def _targets(self, ids: NDArray[np.uint32]) -> Targets:
         parts = {
-            number: part.targets(ids)
+            number: part._targets(ids)
             for number, part in enumerate(self.parts)
             if part.parts or not part.looks_back
         }
         if not parts or any(part.vocabulary != self.vocabulary for part in self.parts):
-            return super().targets(ids)
+            return super()._targets(ids)
         return MixtureTargets(self, parts)
 
     @property
@@ -266,9 +263,7 @@ class Mixture(Model):
         """Return the states of all parts at the start of a sentence, or else without any words."""
         return State(tuple(part.start(sentence_start=sentence_start) for part in self.parts))
 
-    def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
-        """Return the log-probabilities of a text; each part walks over it once."""
-        corpus, first = self._to_score(text, features, state)
+    def _score(self, corpus: Corpus, state: State, features: Collection[str]) -> Scores:
         sources = {
             name: next(number for number, part in enumerate(self.parts) if name in part.feature_names)
             for name in features
@@ -276,7 +271,7 @@ class Mixture(Model):
         requested = [set(self.gate.needs.get(number, ())) for number in range(len(self.parts))]
         for name, number in sources.items():
             requested[number].add(name)
-        states = list(first.value)
+        states = list(state.value)
         log_probs = np.empty(corpus.n_events)
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
         part_log_probs, part_weights = np.zeros(len(self.parts)), np.zeros(len(self.parts))
@@ -322,69 +317,46 @@ class Mixture(Model):
             predicts_unknown=self.predicts_unknown,
         )
 
-    def part_log_probs(self, text: Text, *, state: State | None = None) -> list[NDArray[np.float64]]:
-        """Return the natural-log probabilities of a text by each part alone.
-
-        They are not a number for unknown words where a part has no probability for them.
-        """
-        corpus, first = self._to_score(text, (), state)
-        found = []
-        for part, aligned, of_part in zip(self.parts, self._aligned, first.value, strict=True):
-            log_probs = aligned.score(corpus, (), of_part).log_probs
-            if not part.predicts_unknown:
-                log_probs = np.where(corpus.ids == UNKNOWN, np.nan, log_probs)
-            found.append(log_probs)
-        return found
-
-    def _state_after(self, words: list[str], sentence_start: bool) -> State:
-        return State(tuple(part._state_after(words, sentence_start) for part in self.parts))
-
-    def distribution_after(self, state: State) -> NDArray[np.float64]:
-        """Return the probability of each word of the vocabulary after a state, by its id."""
+    def _distribution(self, state: State) -> NDArray[np.float64]:
         total = np.zeros(len(self.vocabulary))
         for weight, part, of_part in zip(self._weights_after(state), self._aligned, state.value, strict=True):
-            total += weight * part.distribution_after(of_part)
+            total += weight * part.distribution(of_part)
         return total
 
-    def distributions(self, corpus: Corpus, state: State) -> Distributions:
-        """Return the distributions before the events of a text."""
+    def _distributions(self, corpus: Corpus, state: State) -> Distributions:
         parts = [
             part.distributions(corpus, of_part)
             for part, of_part in zip(self._aligned, state.value, strict=True)
         ]
-        return MixedDistributions(parts, self.event_weights(corpus, state))
+        return MixedDistributions(parts, self._event_weights(corpus, state))
 
-    def event_weights(self, corpus: Corpus, state: State | None = None) -> NDArray[np.float64]:
+    def _event_weights(self, corpus: Corpus, state: State) -> NDArray[np.float64]:
         """Return the weights of the parts before each event of a text: a row for each event."""
-        state = self.start() if state is None else state
         features = {
             number: self._aligned[number].score(corpus, names, state.value[number]).features
             for number, names in self.gate.needs.items()
         }
-        weights: NDArray[np.float64] = self.gate.weights(features, corpus.n_events)
-        return weights
+        return self.gate.weights(features, corpus.n_events)
 
-    def draw(self, state: State, random: np.random.Generator) -> int:
+    def _draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a part by its weight, and the next word from that part alone."""
         number = draw_from(self._weights_after(state), random)
         return self._aligned[number].draw(state.value[number], random)
 
     def _weights_after(self, state: State) -> NDArray[np.float64]:
-        """Return the weights of the parts after a state."""
-        weights: NDArray[np.float64] = self.event_weights(self._one_event(END), state)[0]
+        # Any word may stand for the next one: features do not depend on it.
+        weights: NDArray[np.float64] = self._event_weights(self._one_event(END), state)[0]
         return weights
 
-    def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
-        """Return a random history of a random part."""
-        return self.parts[int(random.integers(0, len(self.parts)))].sample_history(random)
+    def _sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
+        return self.parts[int(random.integers(0, len(self.parts)))]._sample_history(random)
 
     def check(self) -> None:
         """Check every part; BadDataError if the model is inconsistent."""
         for part in self.parts:
             part.check()
 
-    def to_files(self) -> ModelFiles:
-        """Return the content of a model file."""
+    def _to_files(self) -> ModelFiles:
         return ModelFiles(
             {"gate": self.gate.to_json()},
             {"weights": self.gate.arrays()},
@@ -392,10 +364,9 @@ class Mixture(Model):
         )
 
     @classmethod
-    def from_files(
+    def _from_files(
         cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> Mixture:
-        """Inverse of `to_files`."""
         manifest = msgspec.convert(archive.manifest, _Manifest)
         gate = Gate.from_entries(manifest.gate, archive.arrays("weights"), len(parts))
         mixture = cls(parts, gate, **common)
@@ -461,21 +432,50 @@ class _AlignedPart:
         scores.log_probs[:] += np.log(self.shares)[corpus.ids]
         return scores
 
-    def distribution_after(self, state: State) -> NDArray[np.float64]:
+    def distribution(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary of the mixture."""
-        probabilities = self.model.distribution_after(state)
+        probabilities = self.model.distribution(state)
         return probabilities if self.ids is None else probabilities[self.ids] * self.shares
 
     def distributions(self, corpus: Corpus, state: State) -> Distributions:
         """Return the distributions before the events of a text in the vocabulary of the mixture."""
         if self.ids is None:
-            return self.model.distributions(corpus, state)
+            return self.model._distributions(corpus, state)
         own = replace(corpus, ids=self.ids[corpus.ids], vocabulary=self.model.vocabulary)
-        found = self.model.distributions(own, state)
+        found = self.model._distributions(own, state)
         return AlignedDistributions(found, len(self.model.vocabulary), self.ids, self.shares)
 
     def draw(self, state: State, random: np.random.Generator) -> int:
-        """Draw a word of the vocabulary of the mixture after a state; see `Model.draw`."""
+        """Draw a word of the vocabulary of the mixture after a state; -1 as in models."""
         if self.ids is None:
-            return self.model.draw(state, random)
-        return draw_from(self.distribution_after(state), random)
+            return self.model._draw(state, random)
+        return draw_from(self.distribution(state), random)
+
+
+def score_parts(
+    model: Model, corpus: Corpus, state: State | None = None
+) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
+    """Return the weights of the parts of a mixture before each event, and the log-probabilities by each part.
+
+    The weights have a row for each event, of no part if the model has none. Log-probabilities are natural,
+    and not a number for unknown words where a part has no probability for them.
+
+    >>> from stategram import NgramModel, corpus_from_sentences
+    >>> parts = tuple(NgramModel.train(["the cat sat", "the dog sat"], order) for order in (1, 2))
+    >>> mixture = Mixture(parts, Gate.constant([0.25, 0.75]))
+    >>> text = corpus_from_sentences(["the cat sat"])
+    >>> weights, log_probs = score_parts(mixture, text)
+    >>> mixed = sum(weights[:, part] * np.exp(log_probs[part]) for part in range(2))
+    >>> bool(np.allclose(np.log(mixed), mixture.score(text).log_probs))
+    True
+    """
+    if not isinstance(model, Mixture):
+        return np.empty((corpus.n_events, 0)), []
+    corpus, first = model._to_score(corpus, state)
+    features, log_probs = {}, []
+    for number, (part, of_part) in enumerate(zip(model._aligned, first.value, strict=True)):
+        scores = part.score(corpus, model.gate.needs.get(number, ()), of_part)
+        features[number] = scores.features
+        lacking = (corpus.ids == UNKNOWN) & (not part.model.predicts_unknown)
+        log_probs.append(np.where(lacking, np.nan, scores.log_probs))
+    return model.gate.weights(features, corpus.n_events), log_probs

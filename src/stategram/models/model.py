@@ -1,7 +1,17 @@
-"""What every model can do.
+"""What every model can do, and what a kind of model defines.
 
-A kind of model defines what it is (`kind`, `title`, `describe`, `parameters`, `order`), where a sentence
-starts (`start`), and how probable a text is (`score`, `distribution_after`); everything else follows.
+A kind has a name (`kind`) and implements the abstract methods of `Model`: what it is (`title`, `order`,
+`parameters`, `describe`), the state at the start of a sentence (`start`), the probability of a text
+(`_score`) and of each next word (`_distribution`), its files (`_to_files`, `_from_files`) and their `check`.
+All else follows. A kind overrides
+
+- where it is faster: `advance`, `_likeliest`, `_draw`, `_entropies`; for decoders, `stepper`;
+- so that its entropies are known: `_distributions`;
+- what it knows of histories: `feature_names`, `histories` and `with_history`, `looks_back`,
+  `predicts_unknown`, `sum_tolerance`, `_sample_history`;
+- what it is made of, for users, pages and the explorer: `notes`, `class_sets`, `state_sets`, `word_ngrams`,
+  `shorter_histories`, `contributions`;
+- how other models are made of it: `filter`, `_map_ngrams`, `_targets`.
 """
 
 from __future__ import annotations
@@ -154,11 +164,6 @@ class Model(ABC):
         return ()
 
     @property
-    def word_categories(self) -> NDArray[Any] | None:
-        """The category of each word by its id; None if the model predicts none."""
-        return next((one.labels for one in self.class_sets if one.word_probs is not None), None)
-
-    @property
     def leaves(self) -> dict[str, Model]:
         """The models in it that have no parts, by their place: ``0``, or ``1.2`` in mixtures of mixtures."""
         if not self.parts:
@@ -189,17 +194,9 @@ class Model(ABC):
         """Names for the model limited to the last 0, 1, 2, ... words; empty if it is not shown like that."""
         return ()
 
-    def targets(self, ids: NDArray[np.uint32]) -> Targets:
-        """Return what a back-off model in its place should predict, for the words of these ids."""
-        return AnyTargets(self, ids)
-
     def contributions(self, history: History, word: str) -> dict[str, float]:
         """Return what each context adds to the log-odds of a word, in nats; empty if that is not known."""
         return {}
-
-    def event_weights(self, corpus: Corpus, state: State | None = None) -> NDArray[np.float64]:
-        """Return the weights of the parts before each event of a text: a row for each event."""
-        return np.empty((corpus.n_events, 0))
 
     @property
     def sum_tolerance(self) -> float:
@@ -215,10 +212,6 @@ class Model(ABC):
         """Return the model with another history, or with the nearest smaller one that makes a difference."""
         if history not in HISTORIES:
             raise UsageError(f"no history {history!r}: there are {', '.join(HISTORIES)}")
-        return self
-
-    def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> Self:
-        """Return the model with what a function makes of each n-gram model in it; most have none."""
         return self
 
     def filter(self, vocabulary: Vocabulary) -> Self:
@@ -257,21 +250,9 @@ class Model(ABC):
         """Check every part; BadDataError if the model is inconsistent."""
 
     @abstractmethod
-    def to_files(self) -> ModelFiles:
-        """Return the content of a model file besides what all kinds have."""
-
-    @classmethod
-    @abstractmethod
-    def from_files(
-        cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
-    ) -> Self:
-        """Inverse of `to_files`; `common` has `training_info`, `metadata` and `training_format`."""
-
-    @abstractmethod
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the state at the start of a sentence, or else the state that knows of no words."""
 
-    @abstractmethod
     def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
         """Return the log-probabilities of a text, in one walk over it.
 
@@ -286,15 +267,58 @@ class Model(ABC):
             The state from which the first sentence goes on, as `start`, `advance` and `Scores.state` return
             it; the start of a sentence by default.
 
+        Examples
+        --------
+        >>> from stategram import NgramModel
+        >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=3)
+        >>> scores = model.score("the cat slept", features=["length"])
+        >>> scores.log_probs.round(2)
+        array([-0.94, -0.88, -4.16, -1.82])
+        >>> scores.orders, scores.features["length"]
+        (array([2, 3, 1, 1], dtype=uint8), array([1., 2., 2., 0.], dtype=float32))
+
         """
+        for name in features:
+            if name not in self.feature_names:
+                known = ", ".join(self.feature_names) or "none"
+                raise UsageError(f"no feature {name!r} of histories: {self!r} has {known}")
+        return self._score(*self._to_score(text, state), features)
 
-    @abstractmethod
-    def distribution_after(self, state: State) -> NDArray[np.float64]:
-        """Return the probability of each word of the vocabulary after a state, by its id."""
+    def perplexity(self, text: Text) -> float:
+        """Return the perplexity of a text, ``<unk>`` counted as a word."""
+        return self.score(text).perplexity
 
-    def distributions(self, corpus: Corpus, state: State) -> Distributions:
-        """Return the distributions before the events of a text, which is in the vocabulary of the model."""
-        raise UsageError(f"{self!r} has no entropies; take another kind of model")
+    def advance(self, state: State, word: str) -> Step:
+        """Return the log-probability of a word after a state, and the state after the word.
+
+        After ``</s>`` the next sentence starts.
+        """
+        scores = self.score(self._one_event(self._id(word)), state=state)
+        order = None if scores.orders is None else int(scores.orders[0])
+        return Step(float(scores.log_probs[0]), scores.state, order)
+
+    def distribution(self, history: History, *, sentence_start: bool = True) -> NDArray[np.float64]:
+        """Return the probability of each word of the vocabulary after a history, by its id.
+
+        Parameters
+        ----------
+        history
+            The words so far, of which unknown ones count as ``<unk>``, or the state after them.
+        sentence_start
+            Whether words begin a sentence.
+
+        """
+        return self._distribution(self._state(history, sentence_start))
+
+    def predict(
+        self, history: History, top: int = 10, *, sentence_start: bool = True
+    ) -> list[tuple[str, float]]:
+        """Return the most probable next words with their probabilities, the most probable first."""
+        if top < 1:
+            raise UsageError(f"top is {top}; it must be at least 1")
+        ids, probabilities = self._likeliest(self._state(history, sentence_start), top)
+        words = map(self.vocabulary.word, ids.tolist())
+        return list(zip(words, probabilities.tolist(), strict=True))
 
     def entropies(
         self, text: Text, *, state: State | None = None, progress: Progress | None = None
@@ -316,107 +340,15 @@ class Model(ABC):
         array([1.75, 1.73, 1.73, 1.48])
 
         """
-        corpus, state = self._to_score(text, (), state)
+        corpus, state = self._to_score(text, state)
         found = np.empty(corpus.n_events)
         for begin, piece in corpus.pieces():
             end = begin + piece.n_events
             n_events = max(corpus.n_events, 1)
             step = subprogress(progress, begin / n_events, end / n_events)
-            found[begin:end] = self._piece_entropies(piece, state, step)
+            found[begin:end] = self._entropies(piece, state, step)
             state = self.score(piece, state=state).state if self.looks_back else self.start()
         return found
-
-    def _piece_entropies(
-        self, corpus: Corpus, state: State, progress: Progress | None
-    ) -> NDArray[np.float64]:
-        """Return entropies from whole distributions; kinds of models that know a shorter way override it."""
-        n_words = len(self.vocabulary)
-        found = self.distributions(corpus, state)
-        return entropies_of(found, corpus.n_events, np.ones(n_words), np.zeros(n_words), progress)
-
-    def draw(self, state: State, random: np.random.Generator) -> int:
-        """Draw the next word after a state; return its id, or -1 where probabilities sum to less than one."""
-        return draw_from(self.distribution_after(state), random)
-
-    def advance(self, state: State, word: str) -> Step:
-        """Return the log-probability of a word after a state, and the state after the word.
-
-        After ``</s>`` the next sentence starts.
-        """
-        scores = self.score(self._one_event(self._id(word)), state=state)
-        order = None if scores.orders is None else int(scores.orders[0])
-        return Step(float(scores.log_probs[0]), scores.state, order)
-
-    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
-        """Return the state after the words of a history, which begins a sentence by default."""
-        return self._state_after(self.history_words(history), sentence_start)
-
-    def history_words(self, history: Words) -> list[str]:
-        """Return the words of a history; warn if most are unknown."""
-        words = split_words(history, self.vocabulary)
-        if 2 * sum(word not in self.vocabulary for word in words) >= max(len(words), 1):
-            text = spelled_corpus(self.vocabulary, [words])
-            warn_of_unknown(self, text, text.in_vocabulary(self.vocabulary))
-        return words
-
-    def _state_after(self, words: list[str], sentence_start: bool) -> State:
-        if sentence_start and words[:1] == [SPECIAL_WORDS[BEGIN]]:
-            words = words[1:]
-        return self.score_words(words, self.start(sentence_start=sentence_start)).state
-
-    def score_words(self, words: Words, state: State) -> Scores:
-        """Score the words that follow a state; ``</s>`` is a word like any other, and is not added."""
-        words = split_words(words, self.vocabulary)
-        ids = np.fromiter(map(self.vocabulary.id, words), np.uint32, len(words))
-        return self.score(Corpus(ids, np.array([0, len(ids)]), self.vocabulary), state=state)
-
-    def state_features(self, state: State, names: Collection[str]) -> dict[str, float]:
-        """Return features of the history that led to a state."""
-        # Any word may stand for the next one: features do not depend on it.
-        features = self.score(self._one_event(END), features=names, state=state).features
-        return {name: float(values[0]) for name, values in features.items()}
-
-    def log_probs(self, text: Text) -> NDArray[np.float64]:
-        """Return the natural-log probability of each event of a text."""
-        return self.score(text).log_probs
-
-    def part_log_probs(self, text: Text, *, state: State | None = None) -> list[NDArray[np.float64]]:
-        """Return the natural-log probabilities of a text by each part alone; no parts, no arrays."""
-        return []
-
-    def perplexity(self, text: Text) -> float:
-        """Return the perplexity of a text, ``<unk>`` counted as a word."""
-        return self.score(text).perplexity
-
-    def distribution(self, history: History, *, sentence_start: bool = True) -> NDArray[np.float64]:
-        """Return the probability of each word of the vocabulary after a history, by its id.
-
-        Parameters
-        ----------
-        history
-            The words so far, of which unknown ones count as ``<unk>``, or the state after them.
-        sentence_start
-            Whether words begin a sentence.
-
-        """
-        if not isinstance(history, State):
-            history = self.state_after(history, sentence_start=sentence_start)
-        return self.distribution_after(history)
-
-    def predict(
-        self, history: History, top: int = 10, *, sentence_start: bool = True
-    ) -> list[tuple[str, float]]:
-        """Return the most probable next words with their probabilities, the most probable first."""
-        if top < 1:
-            raise UsageError(f"top is {top}; it must be at least 1")
-        probabilities = self.distribution(history, sentence_start=sentence_start)
-        best = np.argsort(-probabilities, kind="stable")[:top]
-        return [(self.vocabulary.word(id), float(probabilities[id])) for id in best.tolist()]
-
-    def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
-        """Return a random history, to check that probabilities sum to one: any words of the vocabulary."""
-        ids = random.integers(0, len(self.vocabulary), max(self.order - 1, 1))
-        return tuple(map(self.vocabulary.word, ids.tolist()))
 
     def save(
         self,
@@ -440,6 +372,58 @@ class Model(ABC):
         """
         write_model(path, self, manifest or {}, overwrite=overwrite)
 
+    @abstractmethod
+    def _score(self, corpus: Corpus, state: State, features: Collection[str]) -> Scores:
+        """Return the log-probabilities of a text in the vocabulary, and features that the model has."""
+
+    @abstractmethod
+    def _distribution(self, state: State) -> NDArray[np.float64]:
+        """Return the probability of each word after a state, by its id, in a new array."""
+
+    @abstractmethod
+    def _to_files(self) -> ModelFiles:
+        """Return the content of a model file besides what all kinds have."""
+
+    @classmethod
+    @abstractmethod
+    def _from_files(
+        cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+    ) -> Self:
+        """Inverse of `_to_files`; `common` has `training_info`, `metadata` and `training_format`."""
+
+    def _likeliest(self, state: State, top: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the ids of the most probable next words, and their probabilities."""
+        probabilities = self._distribution(state)
+        best = np.argsort(-probabilities, kind="stable")[:top]
+        return best, probabilities[best]
+
+    def _draw(self, state: State, random: np.random.Generator) -> int:
+        """Draw the next word after a state; return its id, or -1 where probabilities sum to less than one."""
+        return draw_from(self._distribution(state), random)
+
+    def _distributions(self, corpus: Corpus, state: State) -> Distributions:
+        """Return the distributions before the events of a text, which is in the vocabulary of the model."""
+        raise UsageError(f"{self!r} has no entropies; take another kind of model")
+
+    def _entropies(self, corpus: Corpus, state: State, progress: Progress | None) -> NDArray[np.float64]:
+        """Return the entropies before the events of a text of moderate size."""
+        n_words = len(self.vocabulary)
+        found = self._distributions(corpus, state)
+        return entropies_of(found, corpus.n_events, np.ones(n_words), np.zeros(n_words), progress)
+
+    def _sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
+        """Return a random history: any words of the vocabulary."""
+        ids = random.integers(0, len(self.vocabulary), max(self.order - 1, 1))
+        return tuple(map(self.vocabulary.word, ids.tolist()))
+
+    def _map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> Self:
+        """Return the model with what a function makes of each n-gram model in it; most have none."""
+        return self
+
+    def _targets(self, ids: NDArray[np.uint32]) -> Targets:
+        """Return what a back-off model in its place should predict, for the words of these ids."""
+        return AnyTargets(self, ids)
+
     def _corpus(self, text: Text) -> Corpus:
         """Return a text in the vocabulary of the model."""
         if isinstance(text, Corpus):
@@ -456,14 +440,15 @@ class Model(ABC):
             check_words([word], self.vocabulary.split)
         return id
 
-    def _to_score(self, text: Text, features: Collection[str], state: State | None) -> tuple[Corpus, State]:
-        """Return a text in the vocabulary of the model and the state in which it starts; check the rest."""
+    def _state(self, history: History, sentence_start: bool) -> State:
+        if isinstance(history, State):
+            return history
+        return state_after(self, history, sentence_start=sentence_start)
+
+    def _to_score(self, text: Text, state: State | None) -> tuple[Corpus, State]:
+        """Return a text in the vocabulary of the model, and the state in which it starts."""
         if state is not None:
             require_state(state)
-        for name in features:
-            if name not in self.feature_names:
-                known = ", ".join(self.feature_names) or "none"
-                raise UsageError(f"no feature {name!r} of histories: {self!r} has {known}")
         return self._corpus(text), self.start() if state is None else state
 
     def _open_sentence(self, corpus: Corpus, first: State) -> tuple[State, NDArray[np.uint32]]:
@@ -486,6 +471,46 @@ def require_state(state: object) -> None:
     """Refuse what is not a state."""
     if not isinstance(state, State):
         raise UsageError(f"found {state!r:.40}; expected a State, as start, advance and score return it")
+
+
+def state_after(model: Model, history: Words, *, sentence_start: bool = True) -> State:
+    """Return the state after words, which begin a sentence by default; warn if most are unknown.
+
+    >>> from stategram import NgramModel
+    >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
+    >>> state_after(model, "the cat") == model.advance(state_after(model, "the"), "cat").state
+    True
+    """
+    words = history_words(model, history)
+    if sentence_start and words[:1] == [SPECIAL_WORDS[BEGIN]]:
+        words = words[1:]
+    state = model.start(sentence_start=sentence_start)
+    return model.score(open_sentence(model, words), state=state).state if words else state
+
+
+def open_sentence(model: Model, words: Words) -> Corpus:
+    """Return the words of a sentence that goes on, to score them without a ``</s>`` at the end."""
+    words = split_words(words, model.vocabulary)
+    ids = np.fromiter(map(model.vocabulary.id, words), np.uint32, len(words))
+    return Corpus(ids, np.array([0, len(ids)]), model.vocabulary)
+
+
+def history_words(model: Model, history: Words) -> list[str]:
+    """Return the words of a history; warn if most are unknown."""
+    words = split_words(history, model.vocabulary)
+    if 2 * sum(word not in model.vocabulary for word in words) >= max(len(words), 1):
+        text = spelled_corpus(model.vocabulary, [words])
+        warn_of_unknown(model, text, text.in_vocabulary(model.vocabulary))
+    return words
+
+
+def require_model(model: object, kind: type[Model] = Model) -> None:
+    """Refuse what is no model, or one of another kind."""
+    if isinstance(model, str | os.PathLike):
+        raise TypeError(f"found {model!r}; expected a model: open_model({str(model)!r}) opens it")
+    if not isinstance(model, kind):
+        expected = "a model" if kind is Model else f"a {kind.__name__}"
+        raise TypeError(f"found {model!r:.60}; expected {expected}")
 
 
 def split_words(history: Words, vocabulary: Vocabulary) -> list[str]:

@@ -89,7 +89,7 @@ def _contents(model: Model, manifest: Mapping[str, Any]) -> _Contents:
 
     def gather(model: Model, prefix: str, of_parent: Vocabulary | None) -> dict[str, Any]:
         """Collect the arrays of a model, whose names begin with `prefix`; return its manifest."""
-        files, vocabulary = model.to_files(), model.vocabulary
+        files, vocabulary = model._to_files(), model.vocabulary
         arrays.update((prefix + name, group) for name, group in files.arrays.items())
         if of_parent is None or not (vocabulary is of_parent or vocabulary == of_parent):
             texts[prefix + _VOCABULARY] = vocabulary.to_bytes()
@@ -137,7 +137,7 @@ def model_of(archive: Archive, of_parent: Vocabulary | None = None) -> Model:
         if found.report:
             msgspec.convert(found.report, kind.info_entries)
         msgspec.convert(found.recipe, _Recipe)
-        return kind.from_files(
+        return kind._from_files(
             archive,
             vocabulary,
             parts,

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stategram.errors import BadDataError, UsageError
-from stategram.models.arguments import require_model
-from stategram.models.model import Model, draw_from
+from stategram.models.model import Model, draw_from, history_words, open_sentence, require_model
 from stategram.models.scores import State
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN
 
@@ -68,7 +67,7 @@ def generate(
 
     """
     require_model(model)
-    words = model.history_words(prefix)
+    words = history_words(model, prefix)
     if n_sentences < 0:
         raise UsageError(f"{n_sentences} sentences; give 0 or more")
     if not 0 < temperature < math.inf:
@@ -96,7 +95,7 @@ def _sentences(
         random = np.random.default_rng([seed, number])
         state = state if running else model.start()
         if prefix:
-            state = model.score_words(prefix, state).state
+            state = model.score(open_sentence(model, prefix), state=state).state
         words, is_complete = list(prefix), False
         while not is_complete and len(words) < max_words:
             word = model.vocabulary.word(sampler.draw(state, random))
@@ -120,10 +119,10 @@ class _Sampler:
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Return the id of the next word."""
         for _ in range(_MAX_TRIES if self.temperature == 1.0 else 0):
-            id = self.model.draw(state, random)
+            id = self.model._draw(state, random)
             if id >= 0 and id not in self.excluded:
                 return id
-        probabilities = self.model.distribution_after(state)
+        probabilities = self.model.distribution(state)
         probabilities[self.excluded] = 0.0
         if not np.isfinite(probabilities).all():
             raise BadDataError("the model has probabilities that are no numbers; write it again")
@@ -134,3 +133,8 @@ class _Sampler:
         probabilities /= probabilities.sum()
         id = draw_from(probabilities, random)
         return id if id >= 0 else int(np.argmax(probabilities))
+
+
+def random_history(model: Model, random: np.random.Generator, *, any_words: bool = False) -> tuple[str, ...]:
+    """Return a random history: one that the model knows, such as an n-gram, or any words."""
+    return Model._sample_history(model, random) if any_words else model._sample_history(random)

@@ -92,7 +92,8 @@ def model_row(
     """Train and measure a row that is one model."""
     trained = train_part(part, training, progress, keep=keep_model)
     model, found = trained.model, trained.clustering
-    log_probs = {"heldout": model.log_probs(training.heldout), "test": model.log_probs(test)}
+    texts = {"heldout": training.heldout, "test": test}
+    log_probs = {name: model.score(text).log_probs for name, text in texts.items()}
     figures, resamples = _test_figures(log_probs["test"], test)
     result = _result(
         row,

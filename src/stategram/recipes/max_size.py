@@ -43,7 +43,7 @@ class TrainedPart:
     @cached_property
     def log_probs(self) -> NDArray[np.float64]:
         """The log-probabilities of the held-out text."""
-        return self.model.log_probs(self.training.heldout)
+        return self.model.score(self.training.heldout).log_probs
 
     def halved(self, least: int) -> TrainedPart | None:
         """Return it in half its bytes, or in `least` if that is more; None if that is not possible."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.models import Model, Scores, State
+from stategram.models import Model, Scores, State, score_parts
 from stategram.progress import Progress
 from stategram.tables import TextColumn
 from stategram.text import END, LineBlock
@@ -62,7 +62,7 @@ class ScoredBlock:
     def part_log_probs(self) -> list[NDArray[np.float64]]:
         """Return the log-probabilities by each part of a mixture; spelling counts as in the mixture."""
         spelled = np.where(self.scores.unknown, self.log_probs - self.scores.log_probs, 0.0)
-        found = self.scorer.model.part_log_probs(self.block.corpus, state=self.before)
+        _, found = score_parts(self.scorer.model, self.block.corpus, self.before)
         return [of_part + spelled for of_part in found]
 
 

@@ -75,7 +75,7 @@ class TextScorer:
         """
         frequencies = self.model.vocabulary.counts.astype(np.float64)
         if frequencies[END] == 0:  # not those of a text, not of all of it at least
-            frequencies = self.model.distribution_after(self.model.start(sentence_start=False))
+            frequencies = self.model.distribution(self.model.start(sentence_start=False))
         with np.errstate(divide="ignore"):
             logs: NDArray[np.float64] = np.log10(frequencies / frequencies.sum())
         logs[np.isinf(logs)] = np.nan

@@ -19,7 +19,7 @@ from stategram.explore.app.requests import (
 )
 from stategram.explore.app.text_answers import bits_of, finite, part_shares
 from stategram.explore.views import Data, WordExample
-from stategram.models import Model, State
+from stategram.models import Model, State, open_sentence, score_parts
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus
 
 _EXPECTED = 5
@@ -145,7 +145,7 @@ def history_words(model: Model, history: str) -> list[str]:
 def state_after(model: Model, words: list[str], *, sentence_start: bool = True) -> State:
     """Return the state after some words, without a warning of unknown ones: the page shows them."""
     start = model.start(sentence_start=sentence_start)
-    return model.score_words(words, start).state if words else start
+    return model.score(open_sentence(model, words), state=start).state if words else start
 
 
 def predict(explored: ExploredModel, request: PredictRequest) -> Prediction:
@@ -154,7 +154,7 @@ def predict(explored: ExploredModel, request: PredictRequest) -> Prediction:
     history = history_words(model, request.history)
     state = state_after(model, history)
     if request.prefix:
-        probabilities = model.distribution_after(state)
+        probabilities = model.distribution(state)
         ids = explored.words_with(request.prefix, probabilities, request.top)
         found = [WordExample(model.vocabulary.word(id), float(probabilities[id])) for id in ids]
     else:
@@ -173,16 +173,17 @@ def explain(explored: ExploredModel, request: ExplainRequest) -> Explanation:
     if id == BEGIN:
         raise UsageError("<s> is never predicted; give another word")
     state = state_after(model, history)
-    probabilities = model.distribution_after(state)
-    scores = model.score_words([word], state)
+    probabilities = model.distribution(state)
+    scores = model.score(open_sentence(model, [word]), state=state)
     corpus = _followed(model, history, id)
+    weights, log_probs = score_parts(model, corpus)
     shares = part_shares(model, corpus)
     parts = [
         PartShare(title, float(weight), finite(float(-values[-1] / math.log(2.0))), float(fraction))
         for title, weight, values, fraction in zip(
             model.part_titles,
-            model.event_weights(corpus)[-1],
-            model.part_log_probs(corpus),
+            weights[-1],
+            log_probs,
             [] if shares is None else shares[-1],
             strict=True,
         )
@@ -229,17 +230,17 @@ def ladder(explored: ExploredModel, request: LadderRequest) -> Ladder:
         word if word in SPECIAL_WORDS else (model.text_format.words_so_far(word) or [word])[0]
         for word in request.watched
     ]
-    found = model.event_weights(_followed(model, history, END))[-1]
-    weights = {str(number): float(weight) for number, weight in enumerate(found, 1)}
+    found, _ = score_parts(model, _followed(model, history, END))
+    weights = {str(number): float(weight) for number, weight in enumerate(found[-1], 1)}
     rows: list[LadderRow] = []
     for place, leaf in model.leaves.items():
         for length, name in enumerate(leaf.shorter_histories[: len(history) + 1]):
             state = state_after(leaf, history[len(history) - length :], sentence_start=False)
-            rows.append(_row(leaf, name, "order", None, leaf.distribution_after(state), watched))
+            rows.append(_row(leaf, name, "order", None, leaf.distribution(state), watched))
         if leaf is not model:
-            after = leaf.distribution_after(state_after(leaf, history))
+            after = leaf.distribution(state_after(leaf, history))
             rows.append(_row(leaf, f"{place}. {leaf.title}", "part", weights.get(place), after, watched))
-    after = model.distribution_after(state_after(model, history))
+    after = model.distribution(state_after(model, history))
     rows.append(_row(model, model.title, "whole", None, after, watched))
     return Ladder(history, rows)
 

@@ -20,7 +20,7 @@ from stategram.explore.app.requests import (
     TextRequest,
 )
 from stategram.explore.views import Data
-from stategram.models import MAX_CELLS, Model, Scores
+from stategram.models import Model, Scores, distribution_rows, score_parts
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, LineBlock, block_of_sentences, tokenize_prose
 from stategram.wording import plural
 
@@ -156,8 +156,8 @@ def part_shares(model: Model, corpus: Corpus) -> NDArray[np.float64] | None:
     """Return which fraction of the probability of each event each part of a mixture gave."""
     if not model.parts or not corpus.n_events:
         return None
-    weights = model.event_weights(corpus)
-    probs = np.exp(np.nan_to_num(np.array(model.part_log_probs(corpus)).T, nan=-np.inf))
+    weights, log_probs = score_parts(model, corpus)
+    probs = np.exp(np.nan_to_num(np.array(log_probs).T, nan=-np.inf))
     products = weights * probs
     sums = products.sum(axis=1, keepdims=True)
     shares: NDArray[np.float64] = np.divide(products, sums, out=weights.copy(), where=sums > 0)
@@ -193,22 +193,16 @@ def ranks(explored: ExploredModel, request: TextRequest) -> Ranks:
 
 def ranks_of(model: Model, corpus: Corpus, seconds: float) -> list[int | None]:
     """Return the rank of each event among all words of the vocabulary; None after so many seconds."""
-    n_words = len(model.vocabulary)
     found: list[int | None] = []
     end = monotonic() + seconds
-    at_a_time = max(1, min(MAX_CELLS // n_words, 64))
-    distributions = model.distributions(corpus, model.start())
-    for begin in range(0, corpus.n_events, at_a_time):
-        if begin and monotonic() > end:
-            break
-        events = np.arange(begin, min(begin + at_a_time, corpus.n_events))
-        rows = np.zeros((len(events), n_words))
-        distributions.add(events, np.ones(len(events)), rows)
+    for events, rows in distribution_rows(model, corpus, max_events=64):
         rows[:, BEGIN] = 0.0
         own = rows[np.arange(len(events)), corpus.ids[events]]
         ranks = (1 + np.count_nonzero(rows > own[:, None], axis=1)).tolist()
         possible = model.predicts_unknown | (corpus.ids[events] != UNKNOWN)
         found += [rank if is_possible else None for rank, is_possible in zip(ranks, possible, strict=True)]
+        if monotonic() > end:
+            break
     return found + [None] * (corpus.n_events - len(found))
 
 

@@ -105,7 +105,7 @@ def word_fractions(model: Model) -> NDArray[np.float64]:
     """Return how frequent each word is in the training text; without its counts, how probable it is."""
     counts = model.vocabulary.counts.astype(np.float64)
     if counts[END] == 0:  # not those of a text, not of all of it at least
-        counts = model.distribution_after(model.start(sentence_start=False))
+        counts = model.distribution(model.start(sentence_start=False))
     counts[BEGIN] = 0.0
     fractions: NDArray[np.float64] = counts / max(counts.sum(), np.finfo(np.float64).tiny)
     return fractions

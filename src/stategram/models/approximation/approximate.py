@@ -12,9 +12,8 @@ from stategram.errors import UsageError
 from stategram.models.approximation.histories import Skeleton, expected_counts
 from stategram.models.approximation.select import Choice, ChosenNgrams, normalize
 from stategram.models.approximation.targets import Targets
-from stategram.models.arguments import require_model
 from stategram.models.budget import NO_LIMIT, Budget
-from stategram.models.model import Model, Text
+from stategram.models.model import Model, Text, require_model
 from stategram.models.ngrams.model import NgramModel
 from stategram.models.ngrams.plain import PlainTrie
 from stategram.progress import Progress, subprogress
@@ -88,8 +87,8 @@ def approximate(
     if model.word_ngrams is not None and not budget.has_limit:
         return ngram
     skeleton = Skeleton(ngram.plain())
-    cut = model.with_history("sentence").map_ngrams(lambda one: cut_ngrams(one, ngram.order))
-    targets = cut.targets(skeleton.ids)
+    cut = model.with_history("sentence")._map_ngrams(lambda one: cut_ngrams(one, ngram.order))
+    targets = cut._targets(skeleton.ids)
     progress = subprogress(progress, 0.1, 1.0)
     if budget.prune is not None:
         trie = Choice(skeleton, targets, math.log1p(budget.prune), progress=progress).model()

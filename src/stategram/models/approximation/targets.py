@@ -178,8 +178,9 @@ class AnyTargets:
         for i, owner in enumerate(histories.owners.tolist()):
             full = histories.full_words[i, histories.full_words.shape[1] - int(histories.full_lengths[i]) :]
             begins = len(full) > 0 and full[0] == BEGIN
-            state = self.model.state_after([words[id] for id in full.tolist()], sentence_start=begins)
-            rows[owner] += weights[i] / counts[owner] * self.model.distribution_after(state)[self._ids]
+            history = [words[id] for id in full.tolist()]
+            probabilities = self.model.distribution(history, sentence_start=begins)
+            rows[owner] += weights[i] / counts[owner] * probabilities[self._ids]
 
     def probs(
         self, histories: Histories, weights: Floats, owners: NDArray[np.int64], words: Numbers

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.models.arguments import require_model
-from stategram.models.model import Model
+from stategram.models.model import Model, require_model
 from stategram.models.ngrams.model import NgramModel
 from stategram.models.ngrams.packed import NO_VALUES, NgramTrie
 from stategram.models.ngrams.plain import PlainTrie
@@ -67,7 +66,7 @@ def compact_model(model: M, *, progress: Progress | None = None) -> M:
         trie = compact_trie(ngrams.plain(), closed=ngrams.trie.closed)
         return replace(ngrams, trie=trie, path=None)
 
-    compacted = model.map_ngrams(compact)
+    compacted = model._map_ngrams(compact)
     if n_models == 0:
         raise UsageError(f"{model!r} has no n-grams to make smaller; train it smaller (train --max-size)")
     return compacted
@@ -85,7 +84,7 @@ def compacted_size(model: Model, size_of: Callable[[Model], int]) -> int:
         ]
         return replace(ngrams, trie=NgramTrie.from_plain(ngrams.plain(), tables=tables))
 
-    return size_of(model.map_ngrams(sized))
+    return size_of(model._map_ngrams(sized))
 
 
 def compact_trie(plain: PlainTrie, *, closed: bool = False) -> NgramTrie:

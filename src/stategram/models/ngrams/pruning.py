@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.models.arguments import require_model
 from stategram.models.budget import Budget
-from stategram.models.model import Model
+from stategram.models.model import Model, require_model
 from stategram.models.model_files import model_size
 from stategram.models.ngrams.compacting import compact_model, compacted_size
 from stategram.models.ngrams.model import NgramModel
@@ -106,7 +105,7 @@ class _Pruning(Generic[M]):
             self.worths.append(ngram_worths(self.tries[-1]))
             return ngrams
 
-        model.map_ngrams(gather)
+        model._map_ngrams(gather)
         if not self.tries:
             raise UsageError(f"{model!r} has no n-grams to drop; train it smaller (train --max-size)")
         self.sorted = np.sort(np.concatenate([worths[1:] for worths in self.worths]))[::-1]  # without roots
@@ -179,4 +178,4 @@ class _Pruning(Generic[M]):
                 **ngrams.origin,
             )
 
-        return self.model.map_ngrams(prune)
+        return self.model._map_ngrams(prune)

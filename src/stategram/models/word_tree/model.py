@@ -23,7 +23,6 @@ from stategram.models.model import (
     HISTORIES,
     History,
     Model,
-    Text,
     draw_from,
     scoring_threads,
 )
@@ -266,8 +265,7 @@ class WordTreeModel(Model):
 
     def with_history(self, history: str) -> WordTreeModel:
         """Return the model with another history; a model that is saved opens with ``sentence``."""
-        if history not in HISTORIES:
-            raise UsageError(f"no history {history!r}: there are {', '.join(HISTORIES)}")
+        super().with_history(history)
         # Where a text has no documents, or a model no caches, the nearest that makes a difference is meant.
         known = [name for name in HISTORIES[: HISTORIES.index(history) + 1] if name in self.histories]
         return replace(self, history=known[-1])
@@ -310,10 +308,8 @@ class WordTreeModel(Model):
             raise UsageError(f"the state is not one of {self!r}; begin with its start()")
         return past, words
 
-    def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
-        """Return the log-probabilities of a text."""
-        corpus, first = self._to_score(text, features, state)
-        by_tree, after = self._tree_log_probs(corpus, first)
+    def _score(self, corpus: Corpus, state: State, features: Collection[str]) -> Scores:
+        by_tree, after = self._tree_log_probs(corpus, state)
         weights = self.tree_weights[self.history]
         parts: tuple[PartScores, ...] = ()
         if len(by_tree) > 1 and corpus.n_events:
@@ -351,8 +347,7 @@ class WordTreeModel(Model):
                 past = replace(past, rare=())
         return found, State((past, None if cache is None else _Words(cache, self.evidence)))
 
-    def distribution_after(self, state: State) -> NDArray[np.float64]:
-        """Return the probability of each word of the vocabulary after a state, by its id."""
+    def _distribution(self, state: State) -> NDArray[np.float64]:
         probabilities = np.zeros(len(self.vocabulary))
         for weight, of_tree in zip(
             self.tree_weights[self.history],
@@ -362,8 +357,7 @@ class WordTreeModel(Model):
             probabilities += weight * of_tree
         return probabilities
 
-    def distributions(self, corpus: Corpus, state: State) -> TreeDistributions:
-        """Return the distributions before the events of a text."""
+    def _distributions(self, corpus: Corpus, state: State) -> TreeDistributions:
         past, words = self._past(state)
         return TreeDistributions(
             self.evidence.kernel,
@@ -375,26 +369,17 @@ class WordTreeModel(Model):
             None if words is None else words.cache.copy(),
         )
 
-    def draw(self, state: State, random: np.random.Generator) -> int:
+    def _draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a tree by its weight, and the next word on a walk from its root."""
         tree = max(draw_from(self.tree_weights[self.history], random), 0)
         word: int = self._kernel_after(state, _core.TreeModelKernel.draw, tree, random.random())
         return word
 
-    def predict(
-        self, history: History, top: int = 10, *, sentence_start: bool = True
-    ) -> list[tuple[str, float]]:
-        """Return the most probable next words with their probabilities, found by best-first search."""
-        if top < 1:
-            raise UsageError(f"top is {top}; it must be at least 1")
-        if not isinstance(history, State):
-            history = self.state_after(history, sentence_start=sentence_start)
-        weights = self.tree_weights[self.history]
-        words, probabilities = self._kernel_after(
-            history, _core.TreeModelKernel.likeliest, weights, min(top, len(self.vocabulary) - 1)
-        )
-        names = map(self.vocabulary.word, words.tolist())
-        return list(zip(names, probabilities.tolist(), strict=True))
+    def _likeliest(self, state: State, top: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the most probable next words, found by best-first search."""
+        weights, n = self.tree_weights[self.history], min(top, len(self.vocabulary) - 1)
+        words, probabilities = self._kernel_after(state, _core.TreeModelKernel.likeliest, weights, n)
+        return words, probabilities
 
     def explain(
         self, history: History, word: str, *, tree: int = 0, sentence_start: bool = True
@@ -415,9 +400,7 @@ class WordTreeModel(Model):
         """
         if not 0 <= tree < len(self.evidence.trees):
             raise UsageError(f"no tree {tree}: there are {len(self.evidence.trees)}, from 0")
-        if not isinstance(history, State):
-            history = self.state_after(history, sentence_start=sentence_start)
-        past, words = self._past(history)
+        past, words = self._past(self._state(history, sentence_start))
         id = self._id(word)
         if id == BEGIN:
             raise UsageError("<s> is never predicted; give another word")
@@ -472,8 +455,7 @@ class WordTreeModel(Model):
         except ValueError as error:
             raise BadDataError(f"its counts are inconsistent ({error}); train the model again") from error
 
-    def to_files(self) -> ModelFiles:
-        """Return the content of a model file."""
+    def _to_files(self) -> ModelFiles:
         manifest, arrays = write_evidence(self.evidence)
         for history in self.histories:
             arrays[f"weights-{history}"] = {
@@ -483,10 +465,9 @@ class WordTreeModel(Model):
         return ModelFiles(manifest, arrays)
 
     @classmethod
-    def from_files(
+    def _from_files(
         cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> WordTreeModel:
-        """Inverse of `to_files`."""
         evidence = read_evidence(archive, len(vocabulary))
         weights, tree_weights = {}, {}
         for history in evidence.histories:
