@@ -46,7 +46,7 @@ ROOMS = {
     "scoring": ("Surprisal", ""),
     "formats": ("Files", "ModelInfo read_nbest read_references write_best"),
     "tables": ("Tables", "Items read_items TableWriter TextColumn"),
-    "selection": ("Selection", "cross_entropy_difference select Selection"),
+    "selection": ("Selection", "select Selection"),
     "resources": ("Resources", "Resources"),
     "workers": ("Workers", ""),
     "errors": ("Errors", ""),

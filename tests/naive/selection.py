@@ -38,12 +38,12 @@ def row_score(models: Sequence[Model], row: str) -> float:
 
 
 def best_rows(scores: Sequence[float], sizes: Sequence[int], budget: float) -> list[int]:
-    """Return the best rows, in their order: the lowest scores, the first of equal ones, as many as fit."""
-    order = sorted((i for i, score in enumerate(scores) if not math.isnan(score)), key=lambda i: scores[i])
-    kept = []
-    for i in order:
-        budget -= sizes[i]
+    """Return the best rows, in their order: the lowest scores, equal ones together, as many as fit."""
+    kept: list[int] = []
+    for score in sorted({score for score in scores if not math.isnan(score)}):
+        equal = [i for i in range(len(scores)) if scores[i] == score]
+        budget -= sum(sizes[i] for i in equal)
         if budget < 0:
             break
-        kept.append(i)
+        kept += equal
     return sorted(kept)

@@ -36,10 +36,11 @@ from stategram import (
     write_arpa,
 )
 from stategram.scoring.pieces import _kept
-from stategram.selection import cross_entropy_difference, select
-from stategram.selection.cut import Keep, find_cut
-from stategram.selection.sampling import SampleTask, sample_file
-from stategram.tables import PoolFile, RowWriter
+from stategram.selection import select
+from stategram.selection.models import SampleTask, sample_texts
+from stategram.selection.pool import PoolFile, PoolWriter
+from stategram.selection.row_scores import ROW, _open, find_limit, keys_of
+from stategram.selection.select import parse_keep
 from stategram.text import TextFormat
 
 SEA = [
@@ -92,6 +93,12 @@ def written(*arguments: Any, **options: Any) -> bytes:
     return output.getvalue()
 
 
+def scores_of(pool: Path, *arguments: Any, **options: Any) -> list[float]:
+    """The scores of the lines of a pool, nan where there is none."""
+    lines = written(pool, *arguments, scores=True, **options).decode().splitlines()
+    return [float(line.split("\t")[0] or "nan") for line in lines]
+
+
 def test_the_scores_are_those_of_the_formula(texts: Path, models: tuple[NgramModel, NgramModel]) -> None:
     lines = (texts / "pool.txt").read_text().splitlines()
     expected = [row_score(models, line) for line in lines]
@@ -100,10 +107,8 @@ def test_the_scores_are_those_of_the_formula(texts: Path, models: tuple[NgramMod
     assert [line for _, line in rows] == lines
     # Rounded to float32, of sums in another order.
     np.testing.assert_allclose([float(score) for score, _ in rows], expected, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(cross_entropy_difference(*models, lines), expected, rtol=1e-6, atol=1e-6)
-    perplexity = written(texts / "pool.txt", texts / "sea.txt", by="perplexity", scores=True).decode()
     np.testing.assert_allclose(
-        [float(line.split("\t")[0]) for line in perplexity.splitlines()],
+        scores_of(texts / "pool.txt", texts / "sea.txt", by="perplexity"),
         [row_score(models[:1], line) for line in lines],
         rtol=1e-6,
     )
@@ -114,11 +119,11 @@ def test_the_best_rows_are_kept_in_their_order(
     texts: Path, models: tuple[NgramModel, NgramModel], keep: str | int
 ) -> None:
     lines = (texts / "pool.txt").read_text().splitlines(keepends=True)
-    scores = cross_entropy_difference(*models, lines).tolist()
+    scores = np.array(scores_of(texts / "pool.txt", *models), np.float32).tolist()
     words = [len(line.split()) for line in lines]
-    parsed = Keep.parse(keep)
-    sizes = [1] * len(lines) if parsed.unit == "rows" else words
-    kept = best_rows(scores, sizes, parsed.budget(sum(words)))
+    amount, unit = parse_keep(keep)
+    sizes = [1] * len(lines) if unit == "rows" else words
+    kept = best_rows(scores, sizes, int(amount * sum(words) / 100) if unit == "%" else amount)
     assert kept
     output = io.BytesIO()
     selection = select(texts / "pool.txt", texts / "sea.txt", texts / "land.txt", output=output, keep=keep)
@@ -148,21 +153,19 @@ def test_the_best_rows_are_kept_in_their_order(
         ),
         max_size=30,
     ),
-    keep=st.one_of(
-        st.builds(Keep, st.integers(0, 40), st.sampled_from(["rows", "words"])),
-        st.builds(Keep, st.floats(0, 1), st.just("fraction")),
-    ),
+    amount=st.integers(0, 40),
+    by_words=st.booleans(),
     size=st.integers(1, 31),
 )
-def test_the_cut_is_that_of_sorted_scores(rows: list[tuple[float, int]], keep: Keep, size: int) -> None:
-    scores = np.array([score for score, _ in rows], np.float32)
-    words = np.array([n for _, n in rows], np.int32)
-    pieces = [(scores[i : i + size], words[i : i + size]) for i in range(0, len(rows), size)]
-    cut = find_cut(lambda: pieces, keep)
-    found = [] if cut is None else [cut.chosen(*piece) for piece in pieces]
-    sizes = [1] * len(rows) if keep.unit == "rows" else words.tolist()
-    expected = best_rows(scores.tolist(), sizes, keep.budget(int(words.sum())))
-    assert np.flatnonzero(np.concatenate([np.zeros(0, np.bool_), *found])).tolist() == expected
+def test_the_limit_is_that_of_sorted_scores(
+    rows: list[tuple[float, int]], amount: int, by_words: bool, size: int
+) -> None:
+    scored = np.array(rows, ROW)
+    pieces = [scored[i : i + size] for i in range(0, len(rows), size)]
+    limit = find_limit(lambda: pieces, amount, by_words=by_words)
+    chosen = ~np.isnan(scored["score"]) & (keys_of(scored["score"]) < limit)
+    sizes = scored["words"].tolist() if by_words else [1] * len(rows)
+    assert np.flatnonzero(chosen).tolist() == best_rows(scored["score"].tolist(), sizes, amount)
 
 
 def test_lines_are_copied_byte_for_byte(texts: Path, tmp_path: Path) -> None:
@@ -174,7 +177,6 @@ def test_lines_are_copied_byte_for_byte(texts: Path, tmp_path: Path) -> None:
         b"\xef\xbb\xbfthe deep sea \t\r\n  a ship at sea\n" + "a deep\u00a0wave\n".encode()
     )
     assert written(*arguments, threshold=0, min_words=4) == b"  a ship at sea\n"
-    assert written(*arguments, threshold=9, max_words=3).count(b"\n") == 4
     scored = written(*arguments, scores=True)
     # Lines without words have no score.
     assert scored.split(b"\n")[1:3] == [b"\t", b"\t   "]
@@ -207,13 +209,13 @@ def test_rows_of_jsonl(texts: Path, tmp_path: Path) -> None:
 
 def test_infinite_scores_are_null_in_json(tmp_path: Path) -> None:
     (tmp_path / "pool.jsonl").write_text('{"text": "a"}\n' * 3)
-    file = PoolFile.of(str(tmp_path / "pool.jsonl"), new_column="s")
+    file = PoolFile.of(str(tmp_path / "pool.jsonl"), scored=True)
     output = io.BytesIO()
-    with RowWriter(output) as writer:
+    with PoolWriter(output) as writer:
         for block in file.read():
-            writer.write(block, np.array([np.inf, 0.1, -np.inf], np.float32))
+            writer.write(block, np.ones(3, np.bool_), np.array([np.inf, 0.1, -np.inf], np.float32))
     rows = [json.loads(line) for line in output.getvalue().splitlines()]
-    assert [row["s"] for row in rows] == [None, 0.1, None]
+    assert [row["score"] for row in rows] == [None, 0.1, None]
 
 
 def test_the_lines_of_a_text_are_its_sentences(
@@ -221,8 +223,8 @@ def test_the_lines_of_a_text_are_its_sentences(
 ) -> None:
     (tmp_path / "pool.jsonl").write_bytes(b'{"body": "a ship\\n\\nat sea\\n"}\n{"body": "a ship at sea"}\n')
     arguments = tmp_path / "pool.jsonl", texts / "sea.txt", texts / "land.txt"
-    scored = written(*arguments, scores=True, text_column="body", score_column="d")
-    found = [json.loads(line)["d"] for line in scored.splitlines()]
+    scored = written(*arguments, scores=True, text_column="body")
+    found = [json.loads(line)["score"] for line in scored.splitlines()]
     expected = [row_score(models, "a ship\n\nat sea\n"), row_score(models, "a ship at sea")]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     assert found[0] != found[1]
@@ -260,7 +262,7 @@ def test_rows_of_parquet(texts: Path, tmp_path: Path) -> None:
     with pytest.raises(BadDataError, match="'id' is of type int16"):
         written(*arguments, threshold=0, text_column="id")
     parquet.write_table(table.drop_columns("id"), tmp_path / "other.parquet")
-    with pytest.raises(BadDataError, match=r"other\.parquet: its columns are not those"):
+    with pytest.raises(BadDataError, match=r"other\.parquet: its columns differ from those"):
         written([tmp_path / "pool.parquet", tmp_path / "other.parquet"], *arguments[1:], threshold=0)
     (tmp_path / "bad.parquet").write_bytes(b"PAR1nothing")
     with pytest.raises(BadDataError, match=r"bad\.parquet: not a parquet file"):
@@ -296,11 +298,9 @@ def test_a_sample_is_random_and_of_the_given_size(tmp_path: Path) -> None:
     file = PoolFile.of(str(tmp_path / "pool.txt"))
 
     def sampled(n_bytes: int, seed: int) -> list[str]:
-        # Through a file: what a task returns goes through the scheduler of a cluster.
-        task = SampleTask(file, n_bytes, (seed, 0), str(tmp_path / "sample"))
+        task = SampleTask(file, n_bytes, (seed, 0))
         assert str(task) == file.name
-        assert sample_file(task) == task.path
-        return Path(task.path).read_text().splitlines()
+        return [text.decode() for text in sample_texts(task)]
 
     means = []
     for seed in range(20):
@@ -328,24 +328,25 @@ def test_models_are_opened_as_they_are(
     assert written(texts / "pool.txt", tmp_path / "sea", keep="20%")
 
 
-def test_words_that_one_model_does_not_know_count_in_neither(texts: Path) -> None:
+def test_words_that_one_model_does_not_know_count_in_neither(texts: Path, tmp_path: Path) -> None:
     sea, land = NgramModel.train(SEA, order=2), NgramModel.train(LAND, order=2)
     lines = [*(texts / "pool.txt").read_text().splitlines(), "zebra", "horse"]
-    found = cross_entropy_difference(sea, land, lines)
+    (tmp_path / "pool.txt").write_text("\n".join(lines))
+    found = scores_of(tmp_path / "pool.txt", sea, land)
     np.testing.assert_allclose(found, [row_score((sea, land), line) for line in lines], rtol=1e-6, atol=1e-6)
     assert np.isnan(found[-2:]).all()
 
 
-def test_the_order_of_a_vocabulary_does_not_matter(models: tuple[NgramModel, NgramModel]) -> None:
+def test_the_order_of_a_vocabulary_does_not_matter(
+    texts: Path, models: tuple[NgramModel, NgramModel]
+) -> None:
     sea, land = models
     words = Vocabulary.from_words(sea.vocabulary.words[:2:-1])
     assert words != sea.vocabulary
     other = NgramModel.train(corpus_from_sentences(LAND * 2, vocabulary=words))
-    lines = sentences(50, 1)
-    assert any("zebra" in line for line in lines)
-    np.testing.assert_allclose(
-        cross_entropy_difference(sea, other, lines), cross_entropy_difference(sea, land, lines), rtol=1e-6
-    )
+    pool = texts / "pool.txt"
+    assert "zebra" in pool.read_text()
+    np.testing.assert_allclose(scores_of(pool, sea, other), scores_of(pool, sea, land), rtol=1e-6)
 
 
 def test_texts_are_normalized_as_those_of_the_models(texts: Path, tmp_path: Path) -> None:
@@ -411,18 +412,19 @@ def test_bad_pools_are_refused(
     ("options", "message"),
     [
         ({}, "nothing selects rows; pass keep, threshold or scores"),
-        ({"keep": 1, "max_words": 0}, "max_words is 0; it must be at least min_words, 1"),
         ({"keep": 1, "min_words": -1}, "min_words is -1; it must be at least 1"),
         ({"keep": "10%", "threshold": 0}, "both say what is kept"),
         ({"keep": "0%"}, "keep is '0%'; expected"),
         ({"keep": "many"}, "keep is 'many'; expected"),
         ({"keep": 0}, "keep is 0; expected"),
+        ({"keep": "101%"}, "keep is '101%'; expected"),
+        ({"keep": "2.5"}, "keep is '2.5'; expected"),
         ({"threshold": float("nan")}, "threshold is nan"),
         ({"keep": 1, "by": "size"}, "by is 'size'"),
         ({"keep": 1, "by": "perplexity", "general": "x"}, "in-domain model alone"),
         ({"keep": 1, "format": "xml"}, "pool.txt: xml is not a format"),
         ({"keep": 1, "format": "csv"}, "csv is not a format of rows .* one of text, jsonl, parquet"),
-        ({"keep": 1, "format": "jsonl", "scores": True, "score_column": "text"}, "'text' has the texts"),
+        ({"keep": 1, "format": "jsonl", "scores": True, "text_column": "score"}, "'score' has the texts"),
         ({"keep": 1, "output": "out.parquet"}, "out.parquet is named as parquet"),
     ],
 )
@@ -462,6 +464,7 @@ def test_no_model_stays_open_after_an_error(
     with pytest.raises(StategramError, match="No space left"):
         written(texts / "pool.txt", *models, keep=1)
     assert _kept == {}
+    assert _open.cache_info().currsize == 0
 
 
 @dataclass
@@ -479,10 +482,9 @@ class Elsewhere:
             yield result
 
 
-@pytest.mark.parametrize("function", ["sample_file", "score_file"])
-def test_files_of_workers_have_to_be_visible(texts: Path, function: str) -> None:
+def test_files_of_workers_have_to_be_visible(texts: Path) -> None:
     message = "is not visible on this machine; the output, or --tmp, has to be"
-    with use_resources(executor=Elsewhere(function)), pytest.raises(StategramError, match=message):
+    with use_resources(executor=Elsewhere("score_file")), pytest.raises(StategramError, match=message):
         written(texts / "pool.txt", texts / "sea.txt", keep=1)
 
 

@@ -13,11 +13,9 @@ from stategram.cli.options import (
     heldout_options,
     memory_options,
 )
-from stategram.counts import MAX_ORDER
 from stategram.display import json_text
-from stategram.selection import CRITERIA, By, Selection
+from stategram.selection import CRITERIA, POOL_FORMATS, By, Selection
 from stategram.selection import select as select_rows
-from stategram.tables import POOL_FORMATS
 from stategram.wording import plural
 
 
@@ -56,18 +54,18 @@ R. C. Moore and W. Lewis: Intelligent selection of language model training data.
 @click.option(
     "--keep",
     metavar="AMOUNT",
-    help="Keep the best rows: 10% of the words of POOL, 50000 rows, or '2000000 words'. POOL is read twice.",
+    help="Keep the best rows: 10% of the words of POOL, 50000 rows, or '2000000 words'.",
 )
 @click.option(
     "--threshold",
     type=float,
     metavar="X",
-    help="Instead: keep rows with a score of at most X. POOL is read once, if --general is given.",
+    help="Instead: keep rows with a score of at most X.",
 )
 @click.option(
     "--scores",
     is_flag=True,
-    help="Write the score of each row too: in a new column, or before a line of text and a tab. Without "
+    help="Write the score of each row too: in a column score, or before a line of text and a tab. Without "
     "--keep and --threshold all rows are written.",
 )
 @click.option(
@@ -83,28 +81,12 @@ R. C. Moore and W. Lewis: Intelligent selection of language model training data.
     help="Column of the texts, in jsonl and parquet.",
 )
 @click.option(
-    "--score-column",
-    default="score",
-    show_default=True,
-    metavar="NAME",
-    help="With --scores: name of the new column.",
-)
-@click.option(
     "--min-words",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
     metavar="N",
-    help="Skip rows with fewer words.",
-)
-@click.option("--max-words", type=click.IntRange(min=1), metavar="N", help="Skip rows with more words.")
-@click.option(
-    "--order",
-    type=click.IntRange(1, MAX_ORDER),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="Length of the n-grams of the models that are trained.",
+    help="Skip rows with fewer words, whose scores are extreme.",
 )
 @click.option(
     "-o",
@@ -128,10 +110,7 @@ def select(
     scores: bool,
     format: str | None,
     text_column: str,
-    score_column: str,
     min_words: int,
-    max_words: int | None,
-    order: int,
     output: str,
     as_json: bool,
     reading: ReadingOptions,
@@ -167,10 +146,7 @@ def select(
             by=by,
             format=format,
             text_column=text_column,
-            score_column=score_column,
             min_words=min_words,
-            max_words=max_words,
-            order=order,
             text_format=reading.format,
             seed=seed,
             verify=not reading.no_verify,

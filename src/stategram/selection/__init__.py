@@ -1,6 +1,6 @@
 """Text like that of a domain, chosen from a large pool by cross-entropy difference or perplexity."""
 
-from stategram.selection.criterion import CRITERIA, By, cross_entropy_difference
-from stategram.selection.select import Selection, select
+from stategram.selection.pool import POOL_FORMATS
+from stategram.selection.select import CRITERIA, By, Selection, select
 
-__all__ = ["CRITERIA", "By", "Selection", "cross_entropy_difference", "select"]
+__all__ = ["CRITERIA", "POOL_FORMATS", "By", "Selection", "select"]

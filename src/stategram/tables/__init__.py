@@ -1,12 +1,10 @@
 """Tables: named columns, written as tsv, csv, jsonl or parquet, and handed to pandas, polars and Arrow.
 
-Items to be scored are read from such tables; rows of large ones are chosen and copied as they are.
+Items to be scored are read from such tables.
 """
 
 from stategram.tables.items import Items, read_items
 from stategram.tables.reading import Rows, read_rows, word_table
-from stategram.tables.row_blocks import POOL_FORMATS, PoolFile, RowBlock
-from stategram.tables.row_writer import RowWriter
 from stategram.tables.table import Table, TextColumn
 from stategram.tables.writing import (
     TABLE_FORMATS,
@@ -18,12 +16,8 @@ from stategram.tables.writing import (
 )
 
 __all__ = [
-    "POOL_FORMATS",
     "TABLE_FORMATS",
     "Items",
-    "PoolFile",
-    "RowBlock",
-    "RowWriter",
     "Rows",
     "Table",
     "TableFormat",
