@@ -116,15 +116,9 @@ class SuffixGuesser:
     """Guesses the tag that most known words with the same suffix have.
 
     Each known word counts once: unknown words are rare, and rare words resemble other rare words, not
-    frequent ones. The longest known suffix decides. All digits count as the same letter.
-
-    Suffixes of the given lengths are looked up, in this order. Those of fewer than `min_words` words are
-    ignored, and those of which fewer than `min_agreeing` words have the most frequent tag.
-
-    >>> guesser = SuffixGuesser([("nation", "NN"), ("hotly", "RB"), ("coldly", "RB"), ("1984", "CD")], [3])
-    >>> guesser.guess("boldly"), guesser.guess("2026"), guesser.guess("cat"), guesser.guess("y")
-    ('RB', 'CD', None, None)
-
+    frequent ones. The longest known suffix decides: those of the given lengths are looked up, in this order,
+    except of fewer than `min_words` words or with fewer than `min_agreeing` of the same tag. All digits count
+    as the same letter.
     """
 
     def __init__(

@@ -71,17 +71,7 @@ def count_bigrams(corpus: Corpus | ShardedText, progress: Progress | None = None
 
 
 def cluster_bigrams(bigrams: BigramCounts, labels: ArrayLike, n: int) -> NDArray[np.int64]:
-    """Count how often a word of cluster b follows one of cluster a: an n by n table.
-
-    Examples
-    --------
-    >>> from stategram.text import corpus_from_sentences
-    >>> bigrams = count_bigrams(corpus_from_sentences(["a b", "a a b"]))
-    >>> cluster_bigrams(bigrams, [0, 0, 1, 0, 0], 2)  # all words, </s>
-    array([[3, 2],
-           [2, 0]])
-
-    """
+    """Count how often a word of cluster b follows one of cluster a: an n by n table."""
     label = np.asarray(labels, dtype=np.int64)
     return cluster_counts(bigrams.successors, label, label, (n, n))
 
@@ -92,16 +82,7 @@ def cluster_counts(
     column_labels: NDArray[np.integer[Any]],
     shape: tuple[int, int],
 ) -> NDArray[np.int64]:
-    """Sum counts by the clusters of their rows and of their columns.
-
-    Examples
-    --------
-    >>> counts = CompressedCounts(np.array([0, 1, 3]), np.array([0, 0, 1]), np.array([5, 2, 7]))
-    >>> cluster_counts(counts, np.array([1, 1]), np.array([0, 1]), (2, 2))
-    array([[0, 0],
-           [7, 7]])
-
-    """
+    """Sum counts by the clusters of their rows and of their columns."""
     table = np.zeros(shape[0] * shape[1])
     for begin in range(0, len(counts.columns), _BLOCK):  # of which each count becomes many bytes
         end = min(begin + _BLOCK, len(counts.columns))

@@ -32,19 +32,6 @@ class Blobs:
     write one name, one wins. A name appears when all of its data is there: in a folder (``file://`` and
     ``local://`` are folders too), and in object stores such as ``s3://``, ``gs://`` and ``az://``. Other file
     systems, such as ``sftp://``, may show a part of what is being written.
-
-    Parameters
-    ----------
-    place
-        A folder, made when something is written, or a URL such as ``s3://bucket/folder``.
-
-    Examples
-    --------
-    >>> blobs = Blobs("memory://example")
-    >>> blobs.write("part-1", b"0123456789")
-    >>> blobs.names(), blobs.size("part-1"), blobs.read("part-1", 2, 5)
-    (['part-1'], 10, b'234')
-
     """
 
     def __init__(self, place: str | os.PathLike[str]) -> None:

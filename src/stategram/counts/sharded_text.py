@@ -161,18 +161,7 @@ def read_shard(
 
 @dataclass(frozen=True)
 class Reading:
-    """Files that become a text in shards, and how they are read.
-
-    Parameters
-    ----------
-    names
-        The files, as in `read_corpus`; also URLs.
-    text_format, words
-        How they are read, and which words are known.
-    shard_size
-        The bytes of text in a shard. What is counted does not depend on it.
-
-    """
+    """Files, or URLs, that become a text in shards, and how they are read; `shard_size` changes no count."""
 
     names: Sequence[str]
     text_format: TextFormat

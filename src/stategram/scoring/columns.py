@@ -166,11 +166,7 @@ OF_REGIONS = (
 
 
 def base_of(base: object) -> Base:
-    """Return the unit of a base of logarithms: 2, 10 or ``"e"``.
-
-    >>> base_of(2).unit, base_of("e").unit, base_of(math.e).unit
-    ('bits', 'nats', 'nats')
-    """
+    """Return the unit of a base of logarithms: 2, 10 or ``"e"``."""
     found = BASES.get("e" if base == math.e else str(base))
     if found is None:
         raise UsageError(f"base is {base!r}; it must be 2, 10 or 'e'")
@@ -179,18 +175,7 @@ def base_of(base: object) -> Base:
 
 @dataclass(frozen=True, eq=False)
 class WordColumns:
-    """The columns of a table of words that a model gives.
-
-    Parameters
-    ----------
-    model
-        The model.
-    names
-        Names of columns, of `COLUMNS`, in their order.
-    base
-        The unit of surprisal and entropy.
-
-    """
+    """The columns of a table of words, in their order, and the unit of surprisal and entropy."""
 
     model: Model
     names: tuple[str, ...]

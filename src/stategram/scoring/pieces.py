@@ -82,18 +82,7 @@ _PartFigures = tuple[str, float, float, bool]
 
 @dataclass(frozen=True)
 class PieceScorer:
-    """Scores a text in the vocabulary of a model by the workers of the current executor.
-
-    Parameters
-    ----------
-    source
-        Where workers find the model.
-    folder
-        A folder for files, which all of them see.
-    progress
-        Called with the fraction of the pieces that are scored.
-
-    """
+    """Scores a text by the workers of the current executor, who see `source` and the files of `folder`."""
 
     source: ModelSource
     folder: Path

@@ -32,16 +32,7 @@ from stategram.wording import printable
 
 
 class TextScorer:
-    """Scores blocks of lines, each from the state after the one before.
-
-    Parameters
-    ----------
-    model
-        The model.
-    unknown
-        What is done with unknown words: see `UnknownWords`.
-
-    """
+    """Scores blocks of lines, each from the state after the one before; `unknown` as in `UnknownWords`."""
 
     def __init__(self, model: Model, unknown: str = "unk") -> None:
         self.model = model
@@ -85,32 +76,17 @@ class TextScorer:
 
 @dataclass(frozen=True)
 class TextScoring:
-    """How texts are scored and their rows are written.
-
-    Parameters
-    ----------
-    columns, base
-        The columns of words; None for a row per sentence.
-    unknown
-        What is done with unknown words.
-    text_format
-        How texts are read.
-    format, header
-        The format of the table, and whether it begins with the names of the columns.
-    with_name
-        Whether the first column has the name of the text.
-    line_buffered
-        Whether each line is scored and written on its own.
-
-    """
+    """How texts are scored and their rows are written."""
 
     columns: tuple[str, ...] | None
+    """Those of words; None for a row per sentence."""
     base: str
     unknown: str
     text_format: TextFormat
     format: TableFormat = "tsv"
     header: bool = True
     with_name: bool = False
+    """Whether the first column has the name of the text."""
     line_buffered: bool = False
 
 

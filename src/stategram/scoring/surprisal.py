@@ -159,24 +159,13 @@ def surprisal(
 
 @dataclass(frozen=True, eq=False)
 class ItemBlock:
-    """The sentences of items.
-
-    Parameters
-    ----------
-    block
-        The sentences; their lines are the numbers of items, from 1.
-    rows
-        The row of the items that each word belongs to, and each sentence end: that of the word before it.
-    sentences
-        The number of the sentence, from 1, of each row, those without words included.
-    carried
-        The columns of the rows that are carried through.
-
-    """
+    """The sentences of items; the lines of `block` are the numbers of items, from 1."""
 
     block: LineBlock
     rows: NDArray[np.int64]
+    """The row of the items that each word belongs to, and each sentence end: that of the word before it."""
     sentences: NDArray[np.int64]
+    """The number of the sentence, from 1, of each row, those without words included."""
     carried: dict[str, TextColumn | NDArray[Any]]
 
     @classmethod

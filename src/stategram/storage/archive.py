@@ -143,13 +143,6 @@ def write_archive(
     ``"corpus"``; `manifest` has further entries of the manifest. Without `overwrite`, a file written by
     another process meanwhile is kept, this one gets the first free name of ``path-2``, ``path-3``, ..., and
     StategramError says so.
-
-    >>> import tempfile, numpy as np
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_archive(f"{folder}/f", kind="example", arrays={"a": {"x": np.arange(3)}})
-    ...     print(open_archive(f"{folder}/f", kind="example").arrays("a", mmap=False)["x"])
-    [0 1 2]
-
     """
     content = _Content(kind, _flat(arrays or {}, texts or {}), manifest or {})
     content.header({})  # UsageError before anything is written

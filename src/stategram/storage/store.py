@@ -38,19 +38,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Store:
-    """The finished steps of one run.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from stategram.storage import content_key
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     with Store.open(f"{place}/run", content_key("settings"), kind="training") as store:
-    ...         store.put_json("numbers", content_key(1), [1, 2])
-    ...         store.get_json("numbers", content_key(1)), store.get_json("numbers", content_key(2))
-    ([1, 2], None)
-
-    """
+    """The finished steps of one run."""
 
     path: Path
 

@@ -43,21 +43,10 @@ class Rows:
 
 
 def read_rows(source: Place, format: TableFormat | None = None) -> Rows:
-    r"""Read a table.
+    """Read a table from a path, ``-`` for standard input, or a binary stream; plain or compressed.
 
-    Parameters
-    ----------
-    source
-        A path, ``-`` for standard input, or a binary stream; plain or compressed.
-    format
-        By default as the name ends; of other names, as the file begins: JSON, or else tsv if there is a tab
-        in the first line, or else csv.
-
-    Examples
-    --------
-    >>> read_rows(io.BytesIO(b'item,text\n1,"a ""b"" c"\n2,d\n')).columns
-    {'item': ['1', '2'], 'text': ['a "b" c', 'd']}
-
+    The format is by default as the name ends; of other names, as the file begins: JSON, or else tsv if there
+    is a tab in the first line, or else csv.
     """
     place = os.fspath(source) if isinstance(source, str | os.PathLike) else source
     return parse_rows(display_name(place), read_all(place), format)

@@ -113,18 +113,11 @@ def compression(name: str) -> str | None:
 def read_blocks(
     name: str | IO[bytes], *, live: bool = False, begin: int = 0, end: int | None = None
 ) -> Iterator[tuple[bytes, int]]:
-    """Yield the text of a file, URL or stream in blocks, each with the number of bytes taken so far.
+    """Yield the text of a file, URL, stream or stdin (``-``) in blocks, each with the bytes taken so far.
 
-    Parameters
-    ----------
-    name
-        The name of a file, a URL, ``-`` for stdin, or an open stream.
-    live
-        A block of a pipe or a terminal is what is there: it does not wait until the block is full.
-    begin, end
-        Only the bytes from `begin` up to `end` (None: the end of the file) of what is not compressed. Those
-        of a compressed file are refused if `begin` is 0; after that nothing shows what they are.
-
+    If `live`, a block of a pipe or a terminal is what is there: it does not wait until the block is full.
+    `begin` and `end` (None: the end of the file) are for what is not compressed: a compressed file is refused
+    if `begin` is 0; after that nothing shows what it is.
     """
     with _reading(name), _open(name, begin) as file:
         size = None if end is None else max(end - begin, 0)

@@ -199,18 +199,7 @@ FormatOverride: TypeAlias = "TextFormat | Mapping[str, Any] | None"
 
 @dataclass(frozen=True)
 class WordChoice:
-    """Which words of a text are known, all others being ``<unk>``.
-
-    Parameters
-    ----------
-    vocabulary
-        The words to know; by default, those of the text itself.
-    vocabulary_size
-        Keep this many of the most frequent words, not counting the special words.
-    min_count
-        Keep words that occur at least this often.
-
-    """
+    """Which words of a text are known, all others being ``<unk>``: the parameters of `read_corpus`."""
 
     vocabulary: Vocabulary | None = None
     vocabulary_size: int | None = None

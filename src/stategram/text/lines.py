@@ -172,18 +172,7 @@ def words_of(sentence: object) -> list[str] | None:
 
 
 class LineEncoder:
-    r"""Encodes lines of one format, which are fed block by block.
-
-    Examples
-    --------
-    >>> encoder = LineEncoder(TextFormat(lowercase=True))
-    >>> encoder.feed(Lines("text", b"The cat\n\n"))
-    >>> encoder.feed(Lines("text", b"a dog\n", 3, 9))
-    >>> corpus = encoder.corpus()
-    >>> corpus.vocabulary.words[3:], corpus.document_starts.tolist()
-    (('a', 'cat', 'dog', 'the'), [1])
-
-    """
+    """Encodes lines of one format, which are fed block by block."""
 
     def __init__(self, text_format: TextFormat, words: WordChoice | None = None) -> None:
         self._format = text_format

@@ -32,19 +32,9 @@ class ClusterExecutor:
     """Runs tasks on a cluster; results come in the order of the items.
 
     A task on a worker that is lost runs again on another one. What stategram raises on purpose, as for bad
-    data, is raised here as soon as one task meets it.
-
-    Parameters
-    ----------
-    client
-        A `distributed.Client`.
-    address
-        The cluster, as messages name it.
-    threads
-        The threads of a task; None for what its worker has.
-    sharing
-        How many workers share this machine and its memory; None if they have machines of their own.
-
+    data, is raised here as soon as one task meets it. `address` names the cluster in messages; `threads` are
+    those of a task, None for what its worker has; `sharing` is how many workers share this machine and its
+    memory, None if they have machines of their own.
     """
 
     def __init__(self, client: Any, address: str, threads: int | None, sharing: int | None) -> None:

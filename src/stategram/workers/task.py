@@ -18,29 +18,17 @@ from stategram.resources import available_processors, use_resources
 
 @dataclass(frozen=True)
 class TaskSettings:
-    """What the driver tells each task.
-
-    Parameters
-    ----------
-    version
-        The version of stategram.
-    threads
-        The threads of a task; None for the processors of the worker, divided by its tasks at a time.
-    memory, tmp
-        As in `Resources`.
-    folder
-        The current folder of the driver, where relative names of files are looked up.
-    shows_worker
-        Whether errors are to name the worker: it may be a machine that lacks a file of the driver.
-
-    """
+    """What the driver tells each task."""
 
     version: str
     threads: int | None
+    """None for the processors of the worker, divided by its tasks at a time."""
     memory: int | None
     tmp: str | None
     folder: str
+    """The current folder of the driver, where relative names of files are looked up."""
     shows_worker: bool
+    """Whether errors name the worker: it may be a machine that lacks a file of the driver."""
 
 
 @dataclass(frozen=True)
