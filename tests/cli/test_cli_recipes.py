@@ -168,7 +168,7 @@ def test_options_that_need_a_recipe(
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-import stategram.clustering.checkpoint as checkpoint
+import stategram.clustering.context_clustering as checkpoint
 import stategram.recipes.pipeline as recipe_training
 from stategram.cli import main
 
@@ -228,7 +228,7 @@ def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
 _INTERRUPTED = """
 import os, signal, sys
 from stategram.cli import main
-from stategram.clustering.context_clustering import ContextLevels
+from stategram.clustering.levels import ContextLevels
 from stategram.clustering.tree_clustering import TreeClustering
 
 what = sys.argv.pop(1)

@@ -23,7 +23,7 @@ from stategram.clustering import (
     cluster,
     text_clustering,
 )
-from stategram.clustering.checkpoint import fingerprint
+from stategram.clustering.context_clustering import fingerprint
 from stategram.clustering.number_of_clusters import choose_numbers
 from stategram.resources import use_resources
 from stategram.storage import open_archive

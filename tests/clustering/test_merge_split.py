@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from naive.hierarchy import merge_classes
 from stategram.clustering import WordClasses
-from stategram.clustering.class_level import merge_and_split
 from stategram.clustering.exchange import frequent_first
+from stategram.clustering.levels import merge_and_split
 from stategram.counts import cluster_bigrams, count_bigrams
 from stategram.text import corpus_from_sentences
 

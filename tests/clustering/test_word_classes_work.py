@@ -12,11 +12,11 @@ import pytest
 
 from planted import SMALL, criterion_of, planted_text
 from stategram.clustering import CRITERIA, WordClasses
-from stategram.clustering.class_level import merge_and_split
 from stategram.clustering.exchange import batches, check_memory, frequent_first, tied_exchange
 from stategram.clustering.hierarchy import build_hierarchy
+from stategram.clustering.levels import merge_and_split
 from stategram.clustering.monitor import Monitor
-from stategram.clustering.schedule import Sweep
+from stategram.clustering.settings import Sweep
 from stategram.counts import BigramCounts, cluster_bigrams, count_bigrams
 from stategram.errors import UsageError
 from stategram.text import corpus_from_sentences

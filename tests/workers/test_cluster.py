@@ -32,7 +32,7 @@ from stategram.resources import Executor, Resources, use_resources
 from stategram.scoring import ModelSource, TextScorer, TextScoring, score_texts
 from stategram.text import TextFormat
 from stategram.workers import cluster, executor, open_cluster
-from stategram.workers.task import TaskSettings, run_task
+from stategram.workers.executor import TaskSettings, run_task
 
 dask = pytest.importorskip("dask", reason="Dask runs the tasks")
 pytest.importorskip("distributed", reason="Dask runs the tasks")

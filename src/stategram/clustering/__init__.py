@@ -1,7 +1,6 @@
 """Clusters of words and contexts, and the hierarchy over them."""
 
-from stategram.clustering.checkpoint import Checkpoint
-from stategram.clustering.context_clustering import Clustering, cluster_tree
+from stategram.clustering.context_clustering import Checkpoint, Clustering, cluster_tree
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
 from stategram.clustering.monitor import LevelResult, SweepRecord
 from stategram.clustering.number_of_clusters import (

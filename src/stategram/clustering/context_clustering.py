@@ -1,29 +1,30 @@
-"""The levels of a context tree as they are clustered, and the states and categories that come of it."""
+"""States of contexts and categories of words, from a context tree; on disk while they are made."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram import _core
-from stategram.clustering.checkpoint import Checkpoint, fingerprint
-from stategram.clustering.exchange import (
-    Clusters,
-    Exchange,
-    give_empty,
-    shared_rest,
-    two_sided_exchange,
-)
+from stategram.clustering.levels import ContextLevels
 from stategram.clustering.monitor import LevelResult, Monitor, SweepRecord
 from stategram.clustering.settings import ClusteringSettings
-from stategram.clustering.tree_clustering import Labels, ResumePoint, TreeClustering
+from stategram.clustering.tree_clustering import ResumePoint, TreeClustering
 from stategram.contexts import ContextTree
-from stategram.counts import CompressedCounts
+from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, Stop
+from stategram.storage import Entries, Natural, add_arrays, is_archive, open_archive, write_archive
+
+_KIND = "clustering checkpoint"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,150 +110,119 @@ def cluster_tree(
     )
 
 
-@dataclass(frozen=True)
-class ContextLevels:
-    """The levels of a tree on which contexts move; without a tree, the single contexts alone.
+@dataclass
+class Checkpoint:
+    """Writes the resume point of a clustering to a file, now and then.
 
-    The rows of an exchange are the nodes that move on their own, then groups of those that are too rare:
-    one group for each state of the level above.
+    Parameters
+    ----------
+    path
+        The file; it is replaced atomically each time.
+    seconds
+        The time between two checkpoints at least, except where a level begins.
+
     """
 
-    tree: ContextTree
-    settings: ClusteringSettings
+    path: str | os.PathLike[str]
+    seconds: float = 120.0
+    _written: float = field(default_factory=time.monotonic)
 
-    @cached_property
-    def numbers(self) -> Sequence[int]:
-        """The levels, from the root to the leaves."""
-        return range(1 if self.settings.tree else self.tree.depth, self.tree.depth + 1)
-
-    @cached_property
-    def work(self) -> Sequence[float]:
-        """For each level, about what a sweep takes, in rows of a table: at most one for each event."""
-        words = int(np.minimum(self.tree.word_counts, self.settings.states).sum())
-        work = []
-        for number in self.numbers:
-            counts = self.tree.levels[number - 1].counts[self._movable[number]]
-            work.append(words + int(np.minimum(counts, self.settings.categories).sum(dtype=np.int64)))
-        return work
-
-    def exchange(self, point: ResumePoint) -> Exchange:
-        """Return the exchange of a level, begun where the levels above ended, or where it was interrupted."""
-        settings, movable = self.settings, self._movable[point.level]
-        words = shared_rest(self.tree.word_counts, settings.categories, settings.min_word_count)
-        if point.categories is not None:
-            words = replace(words, labels=point.categories)
-        if point.states is not None:
-            labels, inherited = point.states[movable], point.inherited[-1]
-        else:
-            labels, inherited = self._initial(point)
-        groups_move = settings.free_states > 0 and bool(point.above)
-        order = np.arange(len(labels) + (len(inherited) if groups_move else 0), dtype=np.uint32)
-        states = Clusters(np.concatenate((labels, inherited)).astype(np.uint32), settings.states, order)
-        exchange = self._exchange(self._events(point), states, words)
-        if point.states is None and (point.above or self._starts_nearest):
-            give_empty(exchange)
-        return exchange
-
-    def labels(self, point: ResumePoint, exchange: Exchange) -> tuple[Labels, Labels]:
-        """Return the state of each node of a level, and that of rare and unseen ones by their state above."""
-        assert exchange.contexts is not None
-        movable, groups, labels = self._movable[point.level], self._groups(point), exchange.contexts.labels()
-        own, inherited = np.split(labels, [len(movable)])
-        if len(exchange.contexts.order) > len(movable):
-            # A group without rare contexts goes with its most frequent one.
-            numbers, first = np.unique(groups[movable], return_index=True)
-            empty = exchange.contexts.counts[len(movable) + numbers] == 0
-            inherited[numbers[empty]] = own[first[empty]]
-        states = inherited[groups]
-        states[movable] = own
-        return states, inherited
-
-    def n_nodes(self, level: int) -> int:
-        """Return the number of nodes of a level that occur."""
-        return int(np.count_nonzero(self.tree.levels[level - 1].counts))
-
-    def n_movable(self, level: int) -> int:
-        """Return the number of nodes of a level that move on their own."""
-        return len(self._movable[level])
-
-    def initial_states(self, level: int) -> Labels:
-        """Return the states of a level in the initial clustering without a tree.
-
-        All contexts share the last one, or have that of their nearest value; these are dealt out by falling
-        count, so that rare contexts, and those never seen, have something to go by.
-        """
-        first = np.full(len(self.tree.levels[0]), self.settings.states - 1, np.uint32)
-        if self._starts_nearest:
-            order = np.argsort(-self.tree.levels[0].counts.astype(np.int64), kind="stable")
-            first[order] = np.arange(len(order)) % self.settings.states
-        states: Labels = first
-        for number in range(2, level + 1):
-            states = states[self.tree.parents(number)]
-        return states
-
-    def initial_inherited(self, level: int) -> Labels:
-        """Return the states of unseen contexts in the initial clustering, by their state above a level."""
-        n = self.settings.states
-        return np.arange(n, dtype=np.uint32) if level > 1 else np.array([n - 1], np.uint32)
-
-    @property
-    def _starts_nearest(self) -> bool:
-        settings = self.settings
-        # A context of one value has no other than its nearest.
-        return not settings.tree and settings.flat_start == "nearest" and self.tree.depth > 1
-
-    @cached_property
-    def _movable(self) -> dict[int, NDArray[np.uint32]]:
-        """For each level, the nodes with enough events, the most frequent first."""
-        found = {}
-        for number in self.numbers:
-            counts = self.tree.levels[number - 1].counts
-            movable = np.flatnonzero(counts >= self.settings.min_count).astype(np.uint32)
-            found[number] = movable[np.argsort(~counts[movable], kind="stable")]
-        return found
-
-    def _groups(self, point: ResumePoint) -> Labels:
-        """Return for each node of a level its state above it."""
-        if point.above:
-            return point.above[-1][self.tree.parents(point.level)]
-        if point.level > 1:
-            return self.initial_states(point.level)
-        return np.zeros(len(self.tree.levels[0]), np.uint32)
-
-    def _initial(self, point: ResumePoint) -> tuple[Labels, Labels]:
-        """Return the states in which the nodes that move, and the groups of the others, begin.
-
-        Those of freed states, the ones with the fewest events, have none: label `n`.
-        """
-        n, movable = self.settings.states, self._movable[point.level]
-        inherited = self.initial_inherited(point.level)
-        if not point.above and not self._starts_nearest:
-            return np.minimum(np.arange(len(movable), dtype=np.uint32), n - 1), inherited
-        if point.above:
-            events = np.bincount(point.above[-1], self.tree.levels[point.level - 2].counts, n)
-            freed = np.argsort(events, kind="stable")[: round(n * self.settings.free_states)]
-            inherited[freed] = n
-        return inherited[self._groups(point)[movable]], inherited
-
-    def _events(self, point: ResumePoint) -> CompressedCounts:
-        """Return the words after each row of the exchange: nodes that move, then groups of rare ones."""
-        movable, groups = self._movable[point.level], self._groups(point)
-        counts = self.tree.levels[point.level - 1].counts
-        rare = np.flatnonzero(counts < self.settings.min_count).astype(np.uint32)
-        n_groups = len(self.initial_inherited(point.level))
-        ends = np.cumsum(np.bincount(groups[rare], minlength=n_groups))
-        return self.tree.sum_events(
-            point.level,
-            np.concatenate((movable, rare[np.argsort(groups[rare], kind="stable")])),
-            np.concatenate((np.arange(len(movable) + 1), len(movable) + ends)),
+    def save(self, fingerprint: str, point: ResumePoint) -> None:
+        """Write a resume point, if it is time."""
+        if point.sweep > 0 and time.monotonic() - self._written < self.seconds:
+            return
+        assert point.categories is not None
+        levels = point.above if point.states is None else (*point.above, point.states)
+        states = {f"states{number}": labels for number, labels in enumerate(levels, 1)}
+        states |= {f"inherited{number}": labels for number, labels in enumerate(point.inherited, 1)}
+        write_archive(
+            self.path,
+            kind=_KIND,
+            arrays={"clusters": {"categories": point.categories, **states}},
+            manifest={
+                "position": {"level": point.level, "sweep": point.sweep, "reached": point.reached},
+                "levels": [asdict(level) for level in point.results],
+                "history": [asdict(sweep) for sweep in point.history],
+                "fingerprint": fingerprint,
+            },
         )
+        self._written = time.monotonic()
 
-    def _exchange(self, events: CompressedCounts, states: Clusters, words: Clusters) -> Exchange:
-        return two_sided_exchange(
-            events,
-            CompressedCounts(*_core.transpose_counts(*events, len(words.labels))),
-            states,
-            words,
-            self.settings.schedule.candidates,
-            self.settings.criterion == "leave-one-out",
-        )
+    def restore(
+        self, fingerprint: str, tree: ContextTree, settings: ClusteringSettings
+    ) -> ResumePoint | None:
+        """Return the last resume point of the clustering; None if there is none."""
+        if is_archive(self.path) is None:
+            return None
+        opened = open_archive(self.path, kind=_KIND)
+        if opened.manifest.get("fingerprint") != fingerprint:
+            raise UsageError(
+                f"{self.path}: the checkpoint is of another text, or of other options; "
+                "give the same ones, or start over without it"
+            )
+        try:
+            point = _read(opened.arrays("clusters", mmap=False), opened.manifest)
+            _check(point, tree, settings)
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadDataError(f"{self.path}: not a checkpoint ({error}); start over without it") from error
+        return point
+
+
+class _Position(Entries, frozen=True):
+    level: Natural
+    sweep: Natural
+    reached: float | None
+
+
+class _Manifest(Entries, frozen=True):
+    position: _Position
+    levels: tuple[LevelResult, ...]
+    history: tuple[SweepRecord, ...]
+
+
+def _read(arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any]) -> ResumePoint:
+    found = msgspec.convert(manifest, _Manifest)
+    n = len(found.levels)
+    return ResumePoint(
+        level=found.position.level,
+        sweep=found.position.sweep,
+        reached=found.position.reached,
+        above=tuple(arrays[f"states{number}"] for number in range(1, n + 1)),
+        states=arrays[f"states{n + 1}"] if found.position.sweep > 0 else None,
+        inherited=tuple(arrays[f"inherited{i}"] for i in range(1, n + 1 + (found.position.sweep > 0))),
+        categories=arrays["categories"],
+        results=found.levels,
+        history=found.history,
+    )
+
+
+def _check(point: ResumePoint, tree: ContextTree, settings: ClusteringSettings) -> None:
+    """Raise a ValueError if the values cannot be those of the text."""
+    first = 1 if settings.tree else tree.depth
+    if not first <= point.level <= tree.depth or len(point.above) != point.level - first:
+        raise ValueError("its levels do not fit the text")
+    all_states: list[Any] = [*point.above, *([] if point.states is None else [point.states])]
+    for labels, level in zip(all_states, tree.levels[first - 1 :], strict=False):
+        if not _are_labels(labels, len(level), settings.states):
+            raise ValueError("its states do not fit the text")
+    for number, labels in enumerate(point.inherited, first):
+        if not _are_labels(labels, settings.states if number > 1 else 1, settings.states):
+            raise ValueError("its states do not fit the text")
+    # Words that do not occur have a category beyond the others.
+    if not _are_labels(point.categories, len(tree.vocabulary), settings.categories + 1):
+        raise ValueError("its categories do not fit the text")
+
+
+def _are_labels(labels: Any, n: int, clusters: int) -> bool:
+    return labels.dtype == np.uint32 and labels.shape == (n,) and int(labels.max(initial=0)) < clusters
+
+
+def fingerprint(tree: ContextTree, settings: ClusteringSettings) -> str:
+    """Return what distinguishes the text and the options of a clustering from all others."""
+    digest = hashlib.sha256(json.dumps(msgspec.to_builtins(settings), sort_keys=True).encode())
+    digest.update(tree.definition.tree_order.encode())
+    arrays: list[NDArray[Any]] = [*tree.maps, *tree.events]
+    for level in tree.levels:
+        arrays += [level.values, level.first_child]
+    add_arrays(digest, arrays)
+    return digest.hexdigest()

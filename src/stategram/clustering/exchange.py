@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.clustering.schedule import Sweep
+from stategram.clustering.settings import Sweep
 from stategram.counts import BigramCounts, CompressedCounts
 from stategram.errors import UsageError
 from stategram.resources import Resources

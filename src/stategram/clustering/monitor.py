@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from stategram.clustering.schedule import Sweep
+from stategram.clustering.settings import Sweep
 from stategram.progress import Progress, Stop
 
 

@@ -14,8 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering.checkpoint import Checkpoint
-from stategram.clustering.context_clustering import Clustering, cluster_tree
+from stategram.clustering.context_clustering import Checkpoint, Clustering, cluster_tree
 from stategram.clustering.exchange import check_memory
 from stategram.clustering.number_of_clusters import AUTO, ClusterNumbers, choose_numbers
 from stategram.clustering.settings import PRESETS

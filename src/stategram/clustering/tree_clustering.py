@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from stategram.clustering.exchange import Exchange
 from stategram.clustering.monitor import LevelResult, Monitor, StopEarly, SweepRecord
-from stategram.clustering.schedule import Schedule, Sweep
+from stategram.clustering.settings import Schedule, Sweep
 
 Labels = NDArray[np.uint32]
 

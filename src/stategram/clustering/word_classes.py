@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering.class_level import ClassLevel
 from stategram.clustering.exchange import Clusters, Exchange, batches, frequent_first
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
+from stategram.clustering.levels import ClassLevel
 from stategram.clustering.monitor import Monitor, SweepRecord
-from stategram.clustering.schedule import Schedule, Sweep, annealing_sweeps, shortlists_save_time
-from stategram.clustering.settings import EFFORTS
+from stategram.clustering.settings import EFFORTS, Schedule, Sweep, annealing_sweeps, shortlists_save_time
 from stategram.clustering.tree_clustering import ResumePoint, TreeClustering
 from stategram.counts import BigramCounts, ShardedText, cluster_bigrams, count_bigrams
 from stategram.errors import UsageError

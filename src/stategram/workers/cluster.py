@@ -21,8 +21,7 @@ import stategram
 from stategram.errors import StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
 from stategram.wording import plural
-from stategram.workers.executor import ClusterExecutor
-from stategram.workers.task import other_versions
+from stategram.workers.executor import ClusterExecutor, other_versions
 
 _log = logging.getLogger(__name__)
 
