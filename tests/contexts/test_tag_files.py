@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stategram.contexts import TagCounts, TagMap, parse_tags, tags_from_conllu, tags_from_file
-from stategram.contexts.tag_files import NO_TAG
-from stategram.contexts.tags import SuffixGuesser
+from stategram.contexts.tags import NO_TAG, SuffixGuesser
 from stategram.errors import BadDataError, UsageError
 from stategram.tables import Table
 from stategram.text import SPECIAL_WORDS, Vocabulary, corpus_from_sentences

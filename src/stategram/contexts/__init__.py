@@ -2,14 +2,15 @@
 
 from stategram.contexts.brill import tags_from_brill
 from stategram.contexts.definition import MAX_VALUES, VALUE_KINDS, ContextDefinition, ContextValue
-from stategram.contexts.tag_files import (
+from stategram.contexts.tags import (
+    TagCounts,
+    TagMap,
     check_tags,
     file_of_tags,
     parse_tags,
     tags_from_conllu,
     tags_from_file,
 )
-from stategram.contexts.tags import TagCounts, TagMap
 from stategram.contexts.tree import ContextTree, ValueMap, build_tree, context_values
 
 __all__ = [
