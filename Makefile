@@ -146,7 +146,7 @@ $(STAMPS)/package: $(KERNELS) CMakeLists.txt pyproject.toml Makefile $(STAMPS)/b
 	@touch $@
 
 # demo, test, check, site: lists of requirements in pyproject.toml; after the demo, its suggestions work too.
-LISTS_demo := demo explore report tags
+LISTS_demo := demo explore tags
 $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/check $(STAMPS)/site: $(STAMPS)/%: pyproject.toml tools/requirements.py | $(STAMPS)/venv
 	$(REQUIREMENTS) $(or $(LISTS_$*),$*) > $(STAMPS)/$*.txt
 	$(INSTALL) -r $(STAMPS)/$*.txt

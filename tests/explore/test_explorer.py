@@ -15,13 +15,14 @@ from model_kinds import ALL_KINDS, DOCUMENT, KINDS, model_of
 from stategram import (
     CategoryNgramModel,
     ClusteredModel,
+    Corpus,
     Model,
     UsageError,
     cluster,
     corpus_from_sentences,
     surprisal,
 )
-from stategram.explore.app import ExploredText, Explorer
+from stategram.explore.app import ExploredModel, Explorer
 from stategram.explore.app.explorer import ENDPOINTS
 from stategram.explore.views import class_set, class_sources, word_fractions
 from word_tree_models import model as word_tree
@@ -58,9 +59,10 @@ def test_ranks_and_predictions_are_those_of_the_distribution() -> None:
     own = probabilities[model.vocabulary.id("king")]
     assert explained["rank"] == 1 + int((probabilities > own).sum())
     assert explained["surprisal"] == pytest.approx(-math.log2(own), abs=1e-4)
-    # What the parts said adds up to the probability.
-    parts = sum(part["weight"] * 2 ** -part["surprisal"] for part in explained["parts"])
-    assert parts == pytest.approx(own, rel=1e-3)
+    # The parts add up to the probability.
+    rows = explorer().answer("ladder", {"history": HISTORY, "watched": ["king"]})["rows"]
+    parts = [one["weight"] * one["watched"][0]["probability"] for one in rows if one["kind"] == "part"]
+    assert [one["share"] * own for one in explained["parts"]] == pytest.approx(parts)
     ranks = explorer().answer("ranks", {"text": "the old king"})
     assert ranks["sentences"][0][2] == explained["rank"]
 
@@ -111,7 +113,7 @@ def test_classes_partition_the_words() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_view_counts_the_same_classes(kind: str) -> None:
-    one = Explorer([("it", model_of(kind))])
+    one = Explorer([ExploredModel("it", model_of(kind))])
     for source, (leaf, _) in class_sources(model_of(kind)).items():
         map_, tree = (one.answer(name, {"source": source}) for name in ("classes", "tree"))
         assert map_["n"] == tree["n"] - len(tree["boundaries"])
@@ -165,12 +167,12 @@ def test_the_context_tree_of_a_word() -> None:
 def check_words_after_nodes(
     model: Model,
     source: str,
-    text: ExploredText | None,
+    text: Corpus | None,
     words: list[str],
     probs_after: Callable[[int, int], NDArray[np.float64]],
 ) -> None:
     """Check the next words of each node of context trees by the word probabilities after (level, state)."""
-    one, unlike = Explorer([("one", model)], text), 0
+    one, unlike = Explorer([ExploredModel("one", model, text)]), 0
     for word in words:
         for level in one.answer("context_tree", {"source": source, "word": word})["levels"]:
             for node in level["nodes"]:
@@ -207,9 +209,7 @@ def test_states_of_word_trees_have_the_next_words_of_the_text_on_each_level() ->
             probs[own] = count / len(events) * fractions[own] / fractions[own].sum()
         return probs
 
-    check_words_after_nodes(
-        model, "0:s1", ExploredText("", [text], ""), ["c0w0", "c1w0", "c2w0"], probs_after
-    )
+    check_words_after_nodes(model, "0:s1", text, ["c0w0", "c1w0", "c2w0"], probs_after)
 
 
 def test_two_models_are_compared_word_by_word() -> None:
@@ -223,7 +223,7 @@ def test_two_models_are_compared_word_by_word() -> None:
     assert events == 6  # without the unknown word
     assert sum(one["events"] for one in answer["by_frequency"]) == events
     with pytest.raises(UsageError, match="but one model"):
-        Explorer([("one", bigram())]).answer("compare", {"text": text})
+        Explorer([ExploredModel("one", bigram())]).answer("compare", {"text": text})
 
 
 @pytest.mark.parametrize("kind", [*ALL_KINDS, DOCUMENT])
@@ -231,9 +231,11 @@ def test_every_kind_of_model_answers_everything(kind: str) -> None:
     model = model_of(kind)
     words = [model.vocabulary.word(id) for id in range(3, min(9, len(model.vocabulary)))]
     lines = [" ".join(words), " ".join(words[::-1]) + " stranger"]
-    for text in (None, ExploredText("text", [corpus_from_sentences(lines)] * 2, "\n".join(lines))):
-        explorer = Explorer([("a", model), ("b", model)], text)
+    for text in (None, corpus_from_sentences(lines)):
+        explorer = Explorer([ExploredModel("a", model, text), ExploredModel("b", model, text)])
         explorer.prepare()
+        assert explorer.answer("overview", {})["title"] == model.title
+        assert explorer.sample.count("\n") == 2
         info = explorer.answer("info", {})["models"][0]
         requests: dict[str, dict[str, object]] = {
             "score": {"text": lines[0]},

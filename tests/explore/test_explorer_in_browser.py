@@ -1,4 +1,4 @@
-"""The page of the explorer in a real browser: six views, linked, for keyboards and screen readers too."""
+"""The page of the explorer in a real browser: seven views, linked, for keyboards and screen readers too."""
 
 from __future__ import annotations
 
@@ -16,20 +16,17 @@ from stategram.explore.app import saved_page
 
 pytest.importorskip("starlette", reason="starlette serves the explorer")
 uvicorn = pytest.importorskip("uvicorn", reason="uvicorn serves the explorer")
-pytest.importorskip("vl_convert", reason="vl-convert has the charts")
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-VIEWS = ("reading", "classes", "tree", "states", "ladder", "compare")
+VIEWS = ("overview", "reading", "classes", "tree", "states", "ladder", "compare")
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    from stategram.explore.app.page import vega_script
     from stategram.explore.app.server import create_app
 
-    vega_script()
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(create_app(explorer()), log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -179,6 +176,54 @@ def test_the_ladder_follows_what_is_typed(browser: Browser, address: str) -> Non
     page.wait_for_timeout(800)
     assert page.locator("main table").first.inner_text() != text
     assert "anna" in page.url
+    visit.close()
+
+
+def test_the_overview_leads_into_the_other_views(browser: Browser, address: str) -> None:
+    visit = Visit(browser, address, "")
+    page = visit.page
+    assert page.locator("main h2").inner_text() == "Overview"
+    answer = explorer().answer("overview", {})
+    shown = page.locator("main").inner_text()
+    for _, value in answer["facts"]:
+        assert value in shown
+    weights = page.locator(".stacked").first.locator("i")
+    widths = weights.evaluate_all("all => all.map(one => one.getBoundingClientRect().width)")
+    expected = answer["sections"][0]["weights"]
+    assert [width / sum(widths) for width in widths] == pytest.approx(expected, abs=0.01)
+    links = page.locator("main a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    assert {link.split("?")[0] for link in links} == {f"#/{view}" for view in VIEWS[1:]}
+    page.locator("main .clusters a").first.click()
+    page.locator(".cl-panel h3").wait_for()
+    visit.close()
+
+
+def test_only_views_with_content_are_offered(browser: Browser, address: str) -> None:
+    visit = Visit(browser, address, "classes?model=1")  # a bigram model
+    assert visit.page.locator("main h2").inner_text() == "Overview"
+    offered = visit.page.locator("nav a").all_inner_texts()
+    assert offered == ["Overview", "Reading", "Ladder", "Compare"]
+    visit.close()
+
+
+def test_words_in_a_rectangle_of_the_chart_are_listed(browser: Browser, address: str) -> None:
+    visit = Visit(browser, address, "compare")
+    page = visit.page
+    box = page.locator(".scatter").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 1, box["y"] + 1)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 1, box["y"] + box["height"] - 1)
+    page.mouse.up()
+    answer = explorer().answer("compare", {"text": explorer().sample})
+    points = sum(
+        one is not None and other is not None
+        for sentence in answer["sentences"]
+        for one, other in zip(sentence["a"], sentence["b"], strict=True)
+    )
+    assert f"{points} words" in page.locator("[role=status]").all_inner_texts()
+    page.mouse.click(box["x"] + 5, box["y"] + 5)
+    assert "Drag a rectangle" in page.locator("main").inner_text()
     visit.close()
 
 

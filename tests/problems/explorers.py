@@ -14,7 +14,7 @@ from stategram import (
     cluster,
     corpus_from_sentences,
 )
-from stategram.explore.app import ExploredText, Explorer
+from stategram.explore.app import ExploredModel, Explorer
 from story import sentences
 
 HOSTILE = (
@@ -49,5 +49,6 @@ def bigram() -> NgramModel:
 def explorer() -> Explorer:
     """Two models and a text."""
     lines = [*sentences(10, seed=3), HOSTILE, "a zebra sees the old king"]
-    text = ExploredText("test.txt", [corpus_from_sentences(lines)] * 2, "\n".join(lines))
-    return Explorer([("mixture", mixture()), ("bigram", bigram())], text)
+    text = corpus_from_sentences(lines)
+    models = [ExploredModel("mixture", mixture(), text), ExploredModel("bigram", bigram(), text)]
+    return Explorer(models, "test.txt", "\n".join(lines))

@@ -96,7 +96,7 @@ def demo(output: str, force: bool, seed: int, console: Console) -> None:
         "  stategram classes text.txt -k 500 --evaluate test.txt\n"
         "  stategram train text.txt -o model && stategram eval model test.txt\n"
         "  stategram --help\n"
-        "\nThe paper's tables for these addresses, with a report (needs stategram[report,tags]):\n"
+        "\nThe paper's tables for these addresses, with a report (needs stategram[explore,tags]):\n"
         "  stategram reproduce --demo -o demo"
     )
 

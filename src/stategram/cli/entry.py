@@ -33,7 +33,6 @@ _COMMANDS = {
     "prune": "Prune a model to a budget, or to a list of words.",
     "export": "Write a model, or its word classes, for other tools.",
     "reproduce": "Compute the tables of the paper for a text.",
-    "report": "Write a report on a model: one HTML file.",
     "explore": "Look inside a model in the browser.",
     "verify": "Verify the checksums and the consistency of a model.",
     "demo": "See it work on the State of the Union addresses.",

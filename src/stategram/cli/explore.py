@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from stategram.cli.checks import check_inputs, check_outputs
+from stategram.cli.checks import check_inputs, check_outputs, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
-from stategram.cli.reading import format_for, read_model, show_read_stats
-from stategram.explore.app import ExploredText, Explorer, check_explore_extra, listen, saved_page, serve
-from stategram.storage import atomic_write
-from stategram.text import read_corpora
+from stategram.cli.reading import format_for, read_model_and_manifest, show_read_stats
+from stategram.explore.app import ExploredModel, Explorer, check_explore_extra, listen, saved_page, serve
+from stategram.storage import atomic_write, input_files
+from stategram.text import Corpus, read_corpora
+from stategram.wording import printable
 
 # The beginning of a text that the page shows first.
 _SAMPLE_WORDS, _SAMPLE_CHARACTERS = 300, 6000
@@ -27,7 +28,7 @@ Examples:
   stategram explore model
   stategram explore model --text test.txt
   stategram explore model other-model --text test.txt
-  stategram explore model --text test.txt --save page.html
+  stategram explore model --text test.txt -o page.html
   stategram explore model --no-browser --port 8080""",
 )
 @click.argument("model_names", metavar="MODEL [MODEL2]", nargs=-1, required=True)
@@ -36,7 +37,8 @@ Examples:
     "texts",
     multiple=True,
     metavar="TEXT",
-    help="A text to look at: to read, for concordance lines, to compare two models on. May be repeated.",
+    help="A text to measure, to read, and to compare two models on; repeat it for a text in several files.  "
+    "[default: sentences that MODEL makes up]",
 )
 @click.option(
     "--port",
@@ -46,11 +48,11 @@ Examples:
 )
 @click.option("--no-browser", is_flag=True, help="Do not open the browser.")
 @click.option(
-    "--save",
-    "output",
+    "-o",
+    "--output",
     metavar="PAGE",
     help="Write the views as one HTML file that can be mailed, and do not start a server: with the beginning "
-    "of TEXT and the largest classes and states.",
+    "of TEXT and the largest classes and states; - is stdout.",
 )
 @model_options
 @work_options
@@ -65,10 +67,10 @@ def explore(
 ) -> None:
     """Look inside MODEL, a model file or an ARPA file, in the browser; or at two models side by side.
 
-    Six views, linked to each other: a text with its surprisal, the map and the tree of word classes, states
-    of contexts, predictions from the unigram to the whole model, and two models on one text. The page is
-    served to this machine only, and needs no network. Ctrl-C stops it.
-    The explorer needs an extra: pip install "stategram[explore]".
+    Linked views: an overview of its size, figures and provenance, a text with its surprisal, the map and
+    the tree of word classes, states of contexts, predictions from the unigram to the whole model, and two
+    models on one text. The page is served to this machine only, and needs no network. Ctrl-C stops it.
+    The server needs an extra, a page written with -o does not: pip install "stategram[explore]".
     """
     if len(model_names) > 2:
         raise click.UsageError("at most two models can be explored; texts are given with --text")
@@ -76,19 +78,18 @@ def explore(
     if output is not None:
         for option, given in (("--port", port is not None), ("--no-browser", no_browser)):
             if given:
-                raise click.UsageError(f"{option} is of no use with --save; leave it out")
+                raise click.UsageError(f"{option} cannot be combined with --output")
         check_outputs([output], [*texts, *model_names])
+        explorer = _explorer(model_names, texts, reading, console)
+        with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
+            atomic_write(output, saved_page(explorer, progress).encode())
+        return
     check_explore_extra()
     # Before any long work: a port that is taken is an error at once.
-    with nullcontext() if output is not None else listen(port) as listening:
+    with listen(port) as listening:
         explorer = _explorer(model_names, texts, reading, console)
-        if output is not None:
-            with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
-                atomic_write(output, saved_page(explorer, progress).encode())
-            return
-        with console.step("classes and states") as progress:
+        with console.step("figures, classes and states") as progress:
             explorer.prepare(progress)
-        assert listening is not None
 
         def started(address: str) -> None:
             click.echo(address)
@@ -101,24 +102,43 @@ def _explorer(
     model_names: tuple[str, ...], texts: tuple[str, ...], reading: ReadingOptions, console: Console
 ) -> Explorer:
     console.steps = len(model_names) + bool(texts) + 1
-    models = [
-        read_model(name, console, verify=not reading.no_verify, history=reading.history_name)
+    opened = [
+        read_model_and_manifest(name, console, verify=not reading.no_verify, history=reading.history_name)
         for name in model_names
     ]
-    text = None
+    models = [model for model, _ in opened]
+    corpora: Sequence[Corpus | None] = [None] * len(models)
+    sample = ""
     if texts:
         formats = [format_for(model, reading, console) for model in models]
         models = [replace(model, training_format=one) for model, one in zip(models, formats, strict=True)]
         with console.step("reading") as progress:
             corpora, head = read_corpora(texts, formats, head=4 * _SAMPLE_CHARACTERS, progress=progress)
         show_read_stats(corpora[0], console)
-        text = ExploredText(", ".join(map(_name, texts)), corpora, _sample(head))
-    return Explorer(list(zip(map(_name, model_names), models, strict=True)), text)
+        sample = _sample(head)
+    history = reading.history_name if was_given("history_name") else ""
+    files = input_files(("text", name) for name in texts)
+    return Explorer(
+        [
+            ExploredModel(
+                _name(name),
+                model,
+                corpus,
+                manifest or {},
+                Path(name).stat().st_size if name != "-" else None,
+                [*(() if manifest is not None else input_files([("ARPA file", name)])), *files],
+                history=history if history in model.histories else "",
+            )
+            for name, model, corpus, (_, manifest) in zip(model_names, models, corpora, opened, strict=True)
+        ],
+        ", ".join(map(_name, texts)),
+        sample,
+    )
 
 
 def _name(name: str) -> str:
     """Return a name as people know it: that of the file or folder without those above it."""
-    return Path(name).resolve().name if name != "-" else "stdin"
+    return printable(Path(name).resolve().name) if name != "-" else "stdin"
 
 
 def _sample(head: bytes) -> str:

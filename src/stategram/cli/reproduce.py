@@ -13,7 +13,7 @@ from stategram.cli.checks import check_inputs, option_name, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import FORMAT_OPTIONS, TextOptions, common_options, document_text_options
 from stategram.contexts import file_of_tags
-from stategram.explore.pages import check_report_extra
+from stategram.explore.pages import check_page_libraries
 from stategram.paper import (
     TABLES,
     VOCABULARY_SIZE,
@@ -99,7 +99,7 @@ def reproduce(
 
     FOLDER gets tables.json with all figures, rewritten after every row, report.html at the end, and work:
     the same command continues from there when it was interrupted. The vocabulary has 20,000 words,
-    unless --vocab or --vocab-file says otherwise. The report needs an extra: pip install "stategram[report]".
+    unless --vocab or --vocab-file says otherwise. The page needs an extra: pip install "stategram[explore]".
     """
     names = (*train, *filter(None, (heldout, test)))
     _check(bool(train and heldout and test), demo=demo)
@@ -108,7 +108,7 @@ def reproduce(
     if scale:
         check_scale(scale)
     check_folder(output)
-    check_report_extra()
+    check_page_libraries()
     console.steps = 3
     try:
         began = Clock.now()

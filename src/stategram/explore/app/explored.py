@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from threading import RLock
 from typing import Any
@@ -23,36 +23,38 @@ from stategram.explore.views import (
     word_fractions,
 )
 from stategram.models import Model, ModelClasses, ModelStates
+from stategram.storage import InputFile
 from stategram.text import BEGIN, Corpus
 
 
 @dataclass(frozen=True, eq=False)
-class ExploredText:
-    """The text that is explored: its name, its words as each model reads them, its beginning in raw text."""
-
-    name: str
-    corpora: Sequence[Corpus]
-    sample: str
-
-
 class ExploredModel:
     """A model with what its views need; each of it is computed once, when it is first asked for.
 
     Parameters
     ----------
-    model
-        The model.
-    name
-        Its name.
+    name, model
+        What the model is called, and the model.
     text
         The text that is explored, as the model reads it, with a vocabulary of its own; or None.
+    manifest, n_bytes
+        The manifest and the size of its file.
+    files
+        What was read besides a model file: an ARPA file, the text.
+    history
+        The history that was chosen for the model; without one the text is measured with each that it has.
 
     """
 
-    def __init__(self, model: Model, name: str, text: Corpus | None) -> None:
-        self.model, self.name, self.text = model, name, text
-        self._sets: dict[tuple[str, str], Any] = {}
-        self._lock = RLock()
+    name: str
+    model: Model
+    text: Corpus | None = None
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    n_bytes: int | None = None
+    files: Sequence[InputFile] = ()
+    history: str = ""
+    _sets: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False)
+    _lock: RLock = field(default_factory=RLock, init=False, repr=False)
 
     @cached_property
     def fractions(self) -> NDArray[np.float64]:
@@ -73,9 +75,13 @@ class ExploredModel:
 
     def text_states(self, source: str) -> NDArray[np.uint32]:
         """Return the state of the context of each event of the text."""
-        states, text = self.state_set(source), self._leaf_text(source)
-        assert text is not None
-        found: NDArray[np.uint32] = self.once("states of the text", source, lambda: states.of_events(text))
+
+        def make() -> NDArray[np.uint32]:
+            text = self._leaf_text(source)
+            assert text is not None
+            return self.state_set(source).of_events(text)
+
+        found: NDArray[np.uint32] = self.once("states of the text", source, make)
         return found
 
     def class_set(self, source: str) -> ClassSet:
@@ -139,9 +145,3 @@ class ExploredModel:
         words = self.model.vocabulary.words
         order = sorted(range(len(words)), key=words.__getitem__)
         return [words[id] for id in order], np.array(order, np.int64)
-
-    def prepare(self) -> None:
-        """Compute what every view needs first."""
-        self.words_with("a", self.fractions, 1)
-        if self.corpus is not None:
-            self.text_bits  # noqa: B018

@@ -2,85 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
 
 import msgspec
 
-import stategram
-from stategram.errors import UsageError
-from stategram.explore.app import cluster_answers, history_answers, requests, text_answers
-from stategram.explore.app.explored import ExploredModel, ExploredText
-from stategram.explore.views import Data
-from stategram.models import Model
+from stategram.errors import BadDataError, UsageError
+from stategram.explore.app import cluster_answers, history_answers, text_answers
+from stategram.explore.app.explored import ExploredModel
+from stategram.explore.app.overview import overview
+from stategram.explore.app.requests import Answer, Endpoint, endpoint
+from stategram.models import generate
 from stategram.progress import Progress
 
+_MADE_UP, _LONGEST = 3, 25
 
-class SourceInfo(Data, frozen=True):
-    """A set of classes or states; `context` and `depth` are those of states."""
-
-    source: str
-    title: str
-    n: int
-    context: str = ""
-    depth: int = 0
-
-
-class ModelInfo(Data, frozen=True):
-    """A model."""
-
-    name: str
-    title: str
-    kind: str
-    parameters: int
-    order: int
-    words: int
-    history: str
-    looks_back: bool
-    parts: list[str]
-    classes: list[SourceInfo]
-    states: list[SourceInfo]
-
-
-class TextInfo(Data, frozen=True):
-    """The text that is explored, and its beginning."""
-
-    name: str
-    sample: str
-
-
-class Info(Data, frozen=True):
-    """What there is to explore."""
-
-    version: str
-    saved: bool
-    models: list[ModelInfo]
-    text: TextInfo | None
-
-
-class Endpoint(NamedTuple):
-    """What is asked, and what answers."""
-
-    request: type[requests.Request]
-    function: Callable[[Any, Any], msgspec.Struct]
-
-
-ENDPOINTS: Mapping[str, Endpoint] = {
-    "score": Endpoint(requests.TextRequest, text_answers.score),
-    "ranks": Endpoint(requests.TextRequest, text_answers.ranks),
-    "predict": Endpoint(requests.PredictRequest, history_answers.predict),
-    "explain": Endpoint(requests.ExplainRequest, history_answers.explain),
-    "ladder": Endpoint(requests.LadderRequest, history_answers.ladder),
-    "words": Endpoint(requests.WordsRequest, history_answers.words),
-    "word": Endpoint(requests.WordRequest, cluster_answers.word),
-    "classes": Endpoint(requests.SourceRequest, cluster_answers.classes),
-    "class": Endpoint(requests.MemberRequest, cluster_answers.class_),
-    "tree": Endpoint(requests.SourceRequest, cluster_answers.tree),
-    "states": Endpoint(requests.SourceRequest, cluster_answers.states),
-    "state": Endpoint(requests.MemberRequest, cluster_answers.state),
-    "context_tree": Endpoint(requests.ContextTreeRequest, cluster_answers.context_tree),
-    "compare": Endpoint(requests.CompareRequest, text_answers.compare),
+_FUNCTIONS: Mapping[str, Callable[..., Answer]] = {
+    "overview": overview,
+    "score": text_answers.score,
+    "ranks": text_answers.ranks,
+    "predict": history_answers.predict,
+    "explain": history_answers.explain,
+    "ladder": history_answers.ladder,
+    "words": history_answers.words,
+    "word": cluster_answers.word,
+    "classes": cluster_answers.classes,
+    "class": cluster_answers.class_,
+    "tree": cluster_answers.tree,
+    "states": cluster_answers.states,
+    "state": cluster_answers.state,
+    "context_tree": cluster_answers.context_tree,
+    "compare": text_answers.compare,
 }
+ENDPOINTS: Mapping[str, Endpoint] = {name: endpoint(function) for name, function in _FUNCTIONS.items()}
 """The questions about one model, and `compare` about two."""
 
 
@@ -90,86 +45,90 @@ class Explorer:
     Parameters
     ----------
     models
-        One or two models with their names.
-    text
-        A text to explore them with, or None.
+        One or two models.
+    text_name, sample
+        The name of the text to explore them with, and its beginning; without one the first model makes up
+        some sentences.
 
     Examples
     --------
     >>> from stategram import NgramModel
     >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
-    >>> explorer = Explorer([("cats", model)])
+    >>> explorer = Explorer([ExploredModel("cats", model)])
     >>> explorer.answer("predict", {"history": "the", "top": 2})["words"][0]["word"]
     'cat'
 
     """
 
-    def __init__(self, models: list[tuple[str, Model]], text: ExploredText | None = None) -> None:
-        corpora = [None] * len(models) if text is None else text.corpora
-        self.models = [
-            ExploredModel(model, name, corpus) for (name, model), corpus in zip(models, corpora, strict=True)
-        ]
-        self.text = text
+    def __init__(self, models: Sequence[ExploredModel], text_name: str = "", sample: str = "") -> None:
+        self.models, self.text_name, self._sample = models, text_name, sample
+
+    @cached_property
+    def sample(self) -> str:
+        """The beginning of the text, or sentences that the first model makes up."""
+        if self.text_name:
+            return self._sample
+        try:
+            drawn = generate(self.models[0].model, _MADE_UP, max_words=_LONGEST)
+            return "\n".join(" ".join(sentence.words) for sentence in drawn)
+        except BadDataError:  # all probability is that of <unk>
+            return ""
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Compute what every view needs first."""
         for number, explored in enumerate(self.models):
             if progress:
                 progress(number / len(self.models), f"classes and states of {explored.name}")
-            explored.prepare()
-            for name, sources in (
-                ("classes", explored.classes),
-                ("tree", explored.classes),
-                ("states", explored.states),
-            ):
-                for source in sources:
-                    self.answer(name, {"model": number, "source": source})
+            explored.words_with("a", explored.fractions, 1)
+            requests = [("overview", "")]
+            requests += [(name, source) for source in explored.classes for name in ("classes", "tree")]
+            requests += [("states", source) for source in explored.states]
+            for name, source in requests:
+                self.answer(name, {"model": number} | ({"source": source} if source else {}))
 
     def answer(self, name: str, request: Mapping[str, Any]) -> Any:
         """Return the answer to a request as JSON has it."""
-        return msgspec.to_builtins(self.reply(name, msgspec.json.encode(request)))
+        return msgspec.json.decode(msgspec.json.encode(self.reply(name, msgspec.json.encode(request))))
 
-    def reply(self, name: str, body: bytes) -> msgspec.Struct:
+    def reply(self, name: str, body: bytes) -> Answer:
         """Return the answer to a request in JSON; `msgspec.DecodeError` or `UsageError` if it is not one."""
         if name == "info":
-            msgspec.json.decode(body or b"{}", type=requests.InfoRequest)
             return self.info()
-        endpoint = ENDPOINTS[name]
-        request = msgspec.json.decode(body, type=endpoint.request)
+        request_type, function = ENDPOINTS[name]
+        request = msgspec.structs.asdict(msgspec.json.decode(body, type=request_type))
+        number = request.pop("model")
         if name == "compare":
-            return endpoint.function(self.models, request)
-        number: int = getattr(request, "model", 0)
+            return function(self.models, **request)
         if number >= len(self.models):
             raise UsageError("there is but one model, 0; give two: stategram explore MODEL MODEL2")
         explored = self.models[number]
-        if isinstance(request, requests.SourceRequest):  # of all classes, or all states
-            found: msgspec.Struct = explored.once(
-                f"{name} of", request.source, lambda: endpoint.function(explored, request)
+        if request.keys() <= {"source"}:  # of the model, of all classes or all states
+            found: Answer = explored.once(
+                f"{name} of", request.get("source", ""), lambda: function(explored, **request)
             )
             return found
-        return endpoint.function(explored, request)
+        return function(explored, **request)
 
-    def info(self, *, saved: bool = False) -> Info:
+    def info(self, *, saved: bool = False) -> Answer:
         """Return what there is to explore."""
-        text = None if self.text is None else TextInfo(self.text.name, self.text.sample)
-        return Info(stategram.__version__, saved, list(map(_model_info, self.models)), text)
-
-
-def _model_info(explored: ExploredModel) -> ModelInfo:
-    model = explored.model
-    return ModelInfo(
-        explored.name,
-        model.title,
-        model.kind,
-        model.parameters,
-        model.order,
-        len(model.vocabulary),
-        str(getattr(model, "history", "sentence")),
-        model.looks_back,
-        model.part_titles,
-        [SourceInfo(source, one.title, one.n) for source, one in explored.classes.items()],
-        [
-            SourceInfo(source, one.title, one.n, str(one.tree.definition), one.tree.depth)
-            for source, one in explored.states.items()
-        ],
-    )
+        return {
+            "saved": saved,
+            "text": self.text_name,
+            "sample": self.sample,
+            "models": [
+                {
+                    "name": explored.name,
+                    "title": explored.model.title,
+                    "looks_back": explored.model.looks_back,
+                    "classes": [
+                        {"source": source, "title": one.title, "n": one.n}
+                        for source, one in explored.classes.items()
+                    ],
+                    "states": [
+                        {"source": source, "title": one.title, "n": one.n, "depth": one.tree.depth}
+                        for source, one in explored.states.items()
+                    ],
+                }
+                for explored in self.models
+            ],
+        }

@@ -5,20 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
 from stategram.explore.app.explored import ExploredModel
-from stategram.explore.app.requests import (
-    ExplainRequest,
-    LadderRequest,
-    PredictRequest,
-    WordsRequest,
-)
-from stategram.explore.app.text_answers import bits_of, finite, part_shares
-from stategram.explore.views import Data, WordExample
+from stategram.explore.app.requests import Answer, Line, Top, Word, Words
+from stategram.explore.app.text_answers import bits_of, part_shares
 from stategram.models import Model, State, open_sentence, score_parts
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus
 
@@ -27,113 +20,11 @@ _EXPECTED = 5
 _LITTLE = 0.05
 
 
-class ClassOfWord(Data, frozen=True):
-    """A class by its source and number."""
-
-    source: str
-    number: int
-
-
-class KnownWord(Data, frozen=True):
-    """A word of the vocabulary."""
-
-    word: str
-    frequency: float
-    class_: ClassOfWord | None = msgspec.field(name="class")
-
-
-class Words(Data, frozen=True):
-    """Words of the vocabulary."""
-
-    words: list[KnownWord]
-
-
-class Prediction(Data, frozen=True):
-    """The likeliest words."""
-
-    history: list[str]
-    words: list[WordExample]
-
-
-class PartShare(Data, frozen=True):
-    """A part of a mixture: its weight here, the surprisal by it alone, its fraction of the probability."""
-
-    title: str
-    weight: float
-    surprisal: float | None
-    share: float
-
-
-class Evidence(Data, frozen=True):
-    """By how much the evidence of some contexts changes the log-odds on the way to a word, in bits."""
-
-    title: str
-    bits: float
-
-
-class StateHere(Data, frozen=True):
-    """The state of the context here."""
-
-    source: str
-    number: int
-    text: str
-
-
-class Explanation(Data, frozen=True):
-    """Why a word has its probability."""
-
-    word: str
-    surprisal: float | None
-    rank: int | None
-    unknown: bool
-    order: int
-    expected: list[WordExample]
-    parts: list[PartShare]
-    evidence: list[Evidence]
-    states: list[StateHere]
-
-
-class WatchedWord(Data, frozen=True):
-    """A word that is watched."""
-
-    word: str
-    probability: float
-    rank: int
-
-
-class LadderRow(Data, frozen=True):
-    """A row of the ladder: an n-gram length of a part, a part, or the whole model."""
-
-    title: str
-    kind: str
-    weight: float | None
-    top: list[WordExample]
-    watched: list[WatchedWord]
-
-
-class Ladder(Data, frozen=True):
-    """From the unigram to the whole model."""
-
-    history: list[str]
-    rows: list[LadderRow]
-
-
-def words(explored: ExploredModel, request: WordsRequest) -> Words:
-    """Return words that begin with some letters."""
-    fractions = explored.fractions
-    source = next(iter(explored.classes), None)
-    labels = None if source is None else explored.class_set(source).labels
-    same = source is not None and explored.leaf(source).vocabulary == explored.model.vocabulary
-    return Words(
-        [
-            KnownWord(
-                explored.model.vocabulary.word(id),
-                float(fractions[id]),
-                ClassOfWord(str(source), int(labels[id])) if labels is not None and same else None,
-            )
-            for id in explored.words_with(request.prefix, fractions, request.top)
-        ]
-    )
+def words(explored: ExploredModel, *, prefix: Word = "", top: Top = 20) -> Answer:
+    """Return the most frequent words that begin with some letters."""
+    ids = explored.words_with(prefix, explored.fractions, top)
+    known = explored.model.vocabulary
+    return {"words": [{"word": known.word(id), "frequency": float(explored.fractions[id])} for id in ids]}
 
 
 def history_words(model: Model, history: str) -> list[str]:
@@ -148,57 +39,51 @@ def state_after(model: Model, words: list[str], *, sentence_start: bool = True) 
     return model.score(open_sentence(model, words), state=start).state if words else start
 
 
-def predict(explored: ExploredModel, request: PredictRequest) -> Prediction:
-    """Return the likeliest next words."""
+def predict(explored: ExploredModel, *, history: Line = "", top: Top = 10, prefix: Word = "") -> Answer:
+    """Return the likeliest words after the words so far, or those of them that begin with some letters."""
     model = explored.model
-    history = history_words(model, request.history)
-    state = state_after(model, history)
-    if request.prefix:
-        probabilities = model.distribution(state)
-        ids = explored.words_with(request.prefix, probabilities, request.top)
-        found = [WordExample(model.vocabulary.word(id), float(probabilities[id])) for id in ids]
-    else:
-        predicted = (WordExample(*one) for one in model.predict(state, request.top + 1))
-        found = [one for one in predicted if one.word != SPECIAL_WORDS[BEGIN]]
-    return Prediction(history, found[: request.top])
+    words = history_words(model, history)
+    state = state_after(model, words)
+    if not prefix:
+        found = [one for one in model.predict(state, top + 1) if one[0] != SPECIAL_WORDS[BEGIN]]
+        return {"words": [{"word": word, "probability": probability} for word, probability in found[:top]]}
+    probabilities = model.distribution(state)
+    ids = explored.words_with(prefix, probabilities, top)
+    return {"words": _with_probabilities(model, probabilities, ids)}
 
 
-def explain(explored: ExploredModel, request: ExplainRequest) -> Explanation:
-    """Return why a word has its probability."""
+def explain(explored: ExploredModel, *, word: Word, history: Line = "") -> Answer:
+    """Return why a word has its probability after the words so far."""
     model = explored.model
-    history, word = history_words(model, request.history), request.word
+    before = history_words(model, history)
     if word not in SPECIAL_WORDS:
         word = (model.text_format.words_so_far(word) or [word])[0]
     id = model.vocabulary.id(word)
     if id == BEGIN:
         raise UsageError("<s> is never predicted; give another word")
-    state = state_after(model, history)
+    state = state_after(model, before)
     probabilities = model.distribution(state)
     scores = model.score(open_sentence(model, [word]), state=state)
-    corpus = _followed(model, history, id)
-    weights, log_probs = score_parts(model, corpus)
-    shares = part_shares(model, corpus)
-    parts = [
-        PartShare(title, float(weight), finite(float(-values[-1] / math.log(2.0))), float(fraction))
-        for title, weight, values, fraction in zip(
-            model.part_titles,
-            weights[-1],
-            log_probs,
-            [] if shares is None else shares[-1],
-            strict=True,
-        )
-    ]
-    return Explanation(
-        word,
-        bits_of(scores)[0],
-        rank_in(probabilities, id) if model.predicts_unknown or id != UNKNOWN else None,
-        id == UNKNOWN,
-        0 if scores.orders is None else int(scores.orders[0]),
-        top_words(model, probabilities, _EXPECTED),
-        parts,
-        _evidence(model, state, word),
-        _states_after(explored, history),
-    )
+    shares = part_shares(model, _followed(model, before, id))
+    bits = {title: nats / math.log(2.0) for title, nats in model.contributions(state, word).items()}
+    return {
+        "word": word,
+        "surprisal": bits_of(scores)[0],
+        "rank": rank_in(probabilities, id) if model.predicts_unknown or id != UNKNOWN else None,
+        "unknown": id == UNKNOWN,
+        "order": 0 if scores.orders is None else int(scores.orders[0]),
+        "expected": top_words(model, probabilities, _EXPECTED),
+        "parts": [
+            {"title": title, "share": float(share)}
+            for title, share in zip(model.part_titles, [] if shares is None else shares[-1], strict=True)
+        ],
+        "evidence": [
+            {"title": title, "bits": round(value, 3)}
+            for title, value in bits.items()
+            if abs(value) >= _LITTLE
+        ],
+        "states": _states_after(explored, before),
+    }
 
 
 def _followed(model: Model, history: Sequence[str], id: int) -> Corpus:
@@ -207,42 +92,37 @@ def _followed(model: Model, history: Sequence[str], id: int) -> Corpus:
     return Corpus(np.array(ids, np.uint32), np.array([0, len(ids)]), model.vocabulary)
 
 
-def _evidence(model: Model, state: State, word: str) -> list[Evidence]:
-    bits = {title: nats / math.log(2.0) for title, nats in model.contributions(state, word).items()}
-    return [Evidence(title, round(value, 3)) for title, value in bits.items() if abs(value) >= _LITTLE]
-
-
-def _states_after(explored: ExploredModel, history: list[str]) -> list[StateHere]:
+def _states_after(explored: ExploredModel, history: list[str]) -> list[Answer]:
     found = []
     for source, one in explored.states.items():
-        states = explored.state_set(source)
         corpus = _followed(explored.leaf(source), history, END)
-        number = int(states.of_events(corpus)[-1])
-        found.append(StateHere(source, number, one.title.replace("states", f"state {number}", 1)))
+        number = int(explored.state_set(source).of_events(corpus)[-1])
+        title = one.title.replace("states", f"state {number}", 1)
+        found.append({"source": source, "number": number, "text": title})
     return found
 
 
-def ladder(explored: ExploredModel, request: LadderRequest) -> Ladder:
-    """Return watched words by n-grams of each length, each part, and the whole model."""
+def ladder(explored: ExploredModel, *, history: Line = "", watched: Words = ()) -> Answer:
+    """Return watched words by n-grams of each length of a part, by each part, and by the whole model."""
     model = explored.model
-    history = history_words(model, request.history)
-    watched = [
+    before = history_words(model, history)
+    shown = [
         word if word in SPECIAL_WORDS else (model.text_format.words_so_far(word) or [word])[0]
-        for word in request.watched
+        for word in watched
     ]
-    found, _ = score_parts(model, _followed(model, history, END))
+    found, _ = score_parts(model, _followed(model, before, END))
     weights = {str(number): float(weight) for number, weight in enumerate(found[-1], 1)}
-    rows: list[LadderRow] = []
+    rows = []
     for place, leaf in model.leaves.items():
-        for length, name in enumerate(leaf.shorter_histories[: len(history) + 1]):
-            state = state_after(leaf, history[len(history) - length :], sentence_start=False)
-            rows.append(_row(leaf, name, "order", None, leaf.distribution(state), watched))
+        for length, name in enumerate(leaf.shorter_histories[: len(before) + 1]):
+            state = state_after(leaf, before[len(before) - length :], sentence_start=False)
+            rows.append(_row(leaf, name, "order", None, leaf.distribution(state), shown))
         if leaf is not model:
-            after = leaf.distribution(state_after(leaf, history))
-            rows.append(_row(leaf, f"{place}. {leaf.title}", "part", weights.get(place), after, watched))
-    after = model.distribution(state_after(model, history))
-    rows.append(_row(model, model.title, "whole", None, after, watched))
-    return Ladder(history, rows)
+            after = leaf.distribution(state_after(leaf, before))
+            rows.append(_row(leaf, f"{place}. {leaf.title}", "part", weights.get(place), after, shown))
+    after = model.distribution(state_after(model, before))
+    rows.append(_row(model, model.title, "whole", None, after, shown))
+    return {"history": before, "rows": rows}
 
 
 def _row(
@@ -252,18 +132,18 @@ def _row(
     weight: float | None,
     after: NDArray[np.float64],
     watched: list[str],
-) -> LadderRow:
+) -> Answer:
     ids = list(map(model.vocabulary.id, watched))
-    return LadderRow(
-        title,
-        kind,
-        weight,
-        top_words(model, after, _EXPECTED),
-        [
-            WatchedWord(word, float(after[id]), rank_in(after, id))
+    return {
+        "title": title,
+        "kind": kind,
+        "weight": weight,
+        "top": top_words(model, after, _EXPECTED),
+        "watched": [
+            {"word": word, "probability": float(after[id]), "rank": rank_in(after, id)}
             for word, id in zip(watched, ids, strict=True)
         ],
-    )
+    }
 
 
 def rank_in(probabilities: NDArray[np.float64], id: int) -> int:
@@ -275,13 +155,16 @@ def rank_in(probabilities: NDArray[np.float64], id: int) -> int:
     )
 
 
-def top_words(model: Model, probabilities: NDArray[np.float64], top: int) -> list[WordExample]:
+def top_words(model: Model, probabilities: NDArray[np.float64], top: int) -> list[Answer]:
     """Return the likeliest words of a distribution, ``<s>`` left out."""
-    probabilities = probabilities.copy()
-    probabilities[BEGIN] = -1.0
+    ranked = probabilities.copy()
+    ranked[BEGIN] = -1.0
     if not model.predicts_unknown:
-        probabilities[UNKNOWN] = -1.0
-    top = min(top, len(probabilities) - 1)
-    best = np.argpartition(-probabilities, top - 1)[:top]
-    best = best[np.lexsort((best, -probabilities[best]))]
-    return [WordExample(model.vocabulary.word(id), float(probabilities[id])) for id in best.tolist()]
+        ranked[UNKNOWN] = -1.0
+    top = min(top, len(ranked) - 1)
+    best = np.argpartition(-ranked, top - 1)[:top]
+    return _with_probabilities(model, probabilities, best[np.lexsort((best, -ranked[best]))].tolist())
+
+
+def _with_probabilities(model: Model, probabilities: NDArray[np.float64], ids: list[int]) -> list[Answer]:
+    return [{"word": model.vocabulary.word(id), "probability": float(probabilities[id])} for id in ids]

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from html import escape
 from importlib.resources import files
+from string import Template
 from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 import stategram
 from stategram.errors import UsageError
+from stategram.explore.app.explored import ExploredModel
 from stategram.explore.app.explorer import Explorer
+from stategram.explore.app.overview import CLUSTERS, frequent_texts
 from stategram.explore.app.text_answers import read_text
-from stategram.explore.pages import (
-    chart_script,
-    policy_of,
-    render,
-    style_sheet,
-    theme_script,
-    vega_lite_version,
-)
+from stategram.explore.pages import policy_of, style_sheet, theme_script
+from stategram.explore.views import representative_members, representative_states
 from stategram.progress import Progress
 from stategram.text import END
 
-_SCRIPTS = ("core", "reading", "classmap", "tree", "states", "ladder", "compare")
+_SCRIPTS = ("core", "overview", "reading", "classmap", "tree", "states", "ladder", "compare")
 _STYLES = ("explorer", "clusters")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
@@ -50,64 +50,57 @@ def style() -> str:
     return "\n".join([style_sheet(), *(_static(f"{name}.css") for name in _STYLES)])
 
 
-def vega_script() -> str:
-    """Return the script that draws charts."""
-    return chart_script(vega_lite_version())
-
-
 def _static(name: str) -> str:
     return (files("stategram.explore.app") / "static" / name).read_text(encoding="utf-8")
 
 
 def served_page(explorer: Explorer) -> str:
     """Return the page that loads its script and style sheet from the server."""
-    return _page(explorer, saved=None)
+    style = '<link rel="stylesheet" href="/static/explorer.css">'
+    return _page(explorer, style, '<script src="/static/explorer.js" defer></script>')
 
 
 def saved_page(explorer: Explorer, progress: Progress | None = None) -> str:
     """Return one file that holds the page and the answers to all that can be asked of it.
 
-    It has the text of the explorer, and a bounded number of classes, states and words.
+    It has the beginning of the text, and a bounded number of classes, states and words.
     """
     answers = {}
     requests = list(_requests(explorer))
     for number, (name, request) in enumerate(requests):
         if progress:
             progress(number / len(requests), f"answer {number + 1:,} of {len(requests):,}")
-        if name == "info":
-            answer: Any = msgspec.to_builtins(explorer.info(saved=True))
-        else:
-            try:
-                answer = explorer.answer(name, request)
-            except UsageError as error:
-                if name != "compare":
-                    raise
-                answer = {"error": str(error)}  # the view shows it, as that of the server
+        try:
+            answer = explorer.info(saved=True) if name == "info" else explorer.answer(name, request)
+        except UsageError as error:
+            if name != "compare":
+                raise
+            answer = {"error": str(error)}  # the view shows it, as that of the server
         for key, most in (("members", _MEMBERS), ("examples", _CONTEXTS)):
             if name in ("class", "state") and key in answer:
                 answer[key] = answer[key][:most]
         answers[f"{name}?{_canonical(request)}"] = _rounded(answer)
-    return _page(explorer, saved=answers)
+    # In an element of JSON only "<" could end it.
+    held = msgspec.json.encode(answers).decode().replace("<", "\\u003c")
+    return _page(
+        explorer,
+        f"<style>{style()}</style>",
+        f'<script type="application/json" id="saved">{held}</script>\n<script>{script()}</script>',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy_of(script())}">\n',
+        ", a saved page: it holds the beginning of one text and the largest classes and states",
+    )
 
 
-def _page(explorer: Explorer, saved: dict[str, Any] | None) -> str:
-    from markupsafe import Markup
-
-    own, vega = script(), vega_script() if saved is not None else ""
-    names = [one.name for one in explorer.models]
-    return render(
-        "explorer.html",
-        package="stategram.explore.app",
+def _page(explorer: Explorer, style: str, script: str, policy: str = "", note: str = "") -> str:
+    names = [escape(one.name) for one in explorer.models]
+    return Template(_static("explorer.html")).substitute(
         title=" and ".join(names),
-        names=names,
-        is_saved=saved is not None,
-        page_policy=policy_of(vega, own),
-        # In an element of JSON only "<" could end it.
-        answers=Markup(msgspec.json.encode(saved).decode().replace("<", "\\u003c")),
-        page_style=Markup(style()),
-        page_script=Markup(own),
-        vega_script=Markup(vega),
+        names=" and ".join(f"<bdi>{name}</bdi>" for name in names),
+        policy=policy,
+        style=style,
+        script=script,
         version=stategram.__version__,
+        note=note,
     )
 
 
@@ -130,44 +123,53 @@ def _canonical(request: dict[str, Any]) -> str:
 def _requests(explorer: Explorer) -> Iterator[tuple[str, dict[str, Any]]]:
     """Return all that a saved page can ask."""
     yield "info", {}
-    text = explorer.text.sample if explorer.text else ""
-    if text and len(explorer.models) > 1:
-        yield "compare", {"text": text}
+    if explorer.sample and len(explorer.models) > 1:
+        yield "compare", {"text": explorer.sample}
     for number, explored in enumerate(explorer.models):
-        model = {"model": number}
-        yield "words", {**model, "prefix": "", "top": 12}
-        words: dict[str, None] = {}
-        if text:
-            yield "score", {**model, "text": text}
-            yield "ranks", {**model, "text": text}
-            read = read_text(explored.model, text)
-            for sentence in read.by_sentence(read.words):
-                for place, word in enumerate(sentence):
-                    history = " ".join(sentence[:place])
-                    yield "explain", {**model, "history": history, "word": word}
-                    yield "ladder", {**model, "history": history, "watched": [word]}
-            normalized = read.block.corpus
-            seen = (normalized.vocabulary.word(id) for id in normalized.ids.tolist() if id != END)
-            words.update(dict.fromkeys(seen))
-            pieces = next((one for one in map(str.split, text.split("\n")) if len(one) > 5), None)
-            if pieces:  # what the ladder shows first
-                yield "ladder", {**model, "history": " ".join(pieces[:4]), "watched": pieces[4:5]}
-        for source in explored.classes:
-            found = explored.class_set(source)
-            yield "classes", {**model, "source": source}
-            yield "tree", {**model, "source": source}
-            order = sorted(range(found.n), key=lambda one: -found.tokens[one])[:_CLASSES]
-            for one in order:
-                yield "class", {**model, "source": source, "number": one}
-                words.update(dict.fromkeys(found.top(one, 2)))
+        for name, request in _requests_of(explored, explorer.sample):
+            yield name, {"model": number, **request}
+
+
+def _requests_of(explored: ExploredModel, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "overview", {}
+    yield "words", {"prefix": "", "top": 12}
+    histories = [ngram for row in frequent_texts(explored.model) for ngram in row]
+    words: dict[str, None] = {}
+    if text:
+        yield "score", {"text": text}
+        yield "ranks", {"text": text}
+        read = read_text(explored.model, text)
+        for sentence in read.by_sentence({"words": read.words}):
+            for place, word in enumerate(sentence["words"]):
+                history = " ".join(sentence["words"][:place])
+                yield "explain", {"history": history, "word": word}
+                yield "ladder", {"history": history, "watched": [word]}
+        normalized = read.block.corpus
+        seen = (normalized.vocabulary.word(id) for id in normalized.ids.tolist() if id != END)
+        words.update(dict.fromkeys(seen))
+        pieces = next((one for one in map(str.split, text.split("\n")) if len(one) > 5), None)
+        if pieces:  # what the ladder shows first
+            yield "ladder", {"history": " ".join(pieces[:4]), "watched": pieces[4:5]}
+    for source in explored.classes:
+        found = explored.class_set(source)
+        yield "classes", {"source": source}
+        yield "tree", {"source": source}
+        for one in _largest(found.tokens, _CLASSES, representative_members(found, CLUSTERS)):
+            yield "class", {"source": source, "number": one}
+            words.update(dict.fromkeys(found.top(one, 2)))
+    for source in explored.states:
+        states = explored.state_set(source)
+        yield "states", {"source": source}
+        for one in _largest(states.events, _STATES, representative_states(states, CLUSTERS)):
+            yield "state", {"source": source, "number": one}
+    for word in list(words)[:_WORDS]:
+        yield "word", {"word": word}
         for source in explored.states:
-            states = explored.state_set(source)
-            yield "states", {**model, "source": source}
-            order = sorted(range(states.n), key=lambda one: -states.events[one])[:_STATES]
-            for one in order:
-                yield "state", {**model, "source": source, "number": one}
-        for word in list(words)[:_WORDS]:
-            yield "word", {**model, "word": word}
-            for source in explored.states:
-                yield "context_tree", {**model, "source": source, "word": word}
-        yield "ladder", {**model, "history": "", "watched": []}
+            yield "context_tree", {"source": source, "word": word}
+    for history in ["", *histories]:
+        yield "ladder", {"history": history, "watched": []}
+
+
+def _largest(sizes: NDArray[Any], n: int, others: list[int]) -> list[int]:
+    """Return the largest clusters, and others."""
+    return list(dict.fromkeys([*np.argsort(-sizes, kind="stable")[:n].tolist(), *others]))

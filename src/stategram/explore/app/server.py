@@ -17,8 +17,7 @@ import msgspec
 from stategram.errors import StategramError
 from stategram.explore.app import page
 from stategram.explore.app.explorer import ENDPOINTS, Explorer
-from stategram.explore.app.requests import MAX_BODY
-from stategram.explore.views import Data
+from stategram.explore.app.requests import MAX_BODY, Answer
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 HOST, PORT = "127.0.0.1", 8421
-_LIBRARIES = ("altair", "jinja2", "starlette", "uvicorn", "vl_convert")
+_LIBRARIES = ("starlette", "uvicorn")
 _log = logging.getLogger(__name__)
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
 _SECONDS = 30.0
@@ -105,17 +104,10 @@ def serve(
             started(address)
             if open_browser:
                 webbrowser.open(address)
-            page.vega_script()  # which takes a second
 
     threading.Thread(target=announce, daemon=True).start()
     with suppress(KeyboardInterrupt):  # the way to stop it
         server.run(sockets=[listening])
-
-
-class Problem(Data, frozen=True):
-    """What went wrong."""
-
-    error: str
 
 
 class _RefusedError(Exception):
@@ -138,7 +130,7 @@ def create_app(explorer: Explorer, *, seconds: float = _SECONDS) -> Starlette:
     def text(content: str | bytes, kind: str, status: int = 200) -> Response:
         return Response(content, status, _HEADERS, kind)
 
-    def json(answer: msgspec.Struct, status: int = 200) -> Response:
+    def json(answer: Answer, status: int = 200) -> Response:
         return text(msgspec.json.encode(answer), "application/json", status)
 
     async def index(request: Request) -> Response:
@@ -152,8 +144,6 @@ def create_app(explorer: Explorer, *, seconds: float = _SECONDS) -> Starlette:
             return text(script, "text/javascript; charset=utf-8")
         if name == "explorer.css":
             return text(style, "text/css; charset=utf-8")
-        if name == "vega.js":
-            return text(await asyncio.to_thread(page.vega_script), "text/javascript; charset=utf-8")
         raise _RefusedError(404, f"no file {name}")
 
     async def api(request: Request) -> Response:
@@ -169,17 +159,17 @@ def create_app(explorer: Explorer, *, seconds: float = _SECONDS) -> Starlette:
 
     async def failed(_request: Request, error: Exception) -> Response:
         if isinstance(error, _RefusedError):
-            return json(Problem(str(error)), error.status)
+            return json({"error": str(error)}, error.status)
         if isinstance(error, StategramError | msgspec.DecodeError | UnicodeError):
-            return json(Problem(str(error)), 400)
+            return json({"error": str(error)}, 400)
         if isinstance(error, TimeoutError):
-            return json(Problem(f"no answer within {seconds:g} seconds; ask for less"), 503)
+            return json({"error": f"no answer within {seconds:g} seconds; ask for less"}, 503)
         _log.error("an answer failed: %r", error)
-        return json(Problem("the answer failed; the message is where stategram explore runs"), 500)
+        return json({"error": "the answer failed; the message is where stategram explore runs"}, 500)
 
     async def not_found(_request: Request, error: Exception) -> Response:
         status = getattr(error, "status_code", 404)
-        return json(Problem("there is nothing at this address, or not for this method"), status)
+        return json({"error": "there is nothing at this address, or not for this method"}, status)
 
     routes = [
         Route("/", index),

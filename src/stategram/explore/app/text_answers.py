@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from time import monotonic
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
 from stategram.explore.app.explored import ExploredModel
-from stategram.explore.app.requests import (
-    MAX_WORDS,
-    CompareRequest,
-    TextRequest,
-)
-from stategram.explore.views import Data
+from stategram.explore.app.requests import MAX_WORDS, Answer, Text
 from stategram.models import Model, Scores, distribution_rows, score_parts
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, LineBlock, block_of_sentences, tokenize_prose
 from stategram.wording import plural
@@ -27,77 +22,6 @@ from stategram.wording import plural
 _RANK_SECONDS = 5.0
 # Bands of frequency: how often a word is in the training text.
 _BANDS = (1, 10, 100, 1000, 10_000, 100_000)
-
-
-class ScoredSentence(Data, frozen=True):
-    """A sentence: its words and ``</s>``, with their surprisal in bits.
-
-    `order` is the length of the n-gram that gave the probability, 0 if that is not known; `shares`: for each
-    word, which fraction of its probability comes from each part of a mixture.
-    """
-
-    words: list[str]
-    surprisal: list[float | None]
-    order: list[int]
-    unknown: list[bool]
-    shares: list[list[float]] | None
-
-
-class Scored(Data, frozen=True):
-    """A text that was scored."""
-
-    perplexity: float | None
-    events: int
-    unknown: int
-    parts: list[str]
-    sentences: list[ScoredSentence]
-
-
-class Ranks(Data, frozen=True):
-    """For each sentence the rank of each word; null from where time was up. `over` is the number of words."""
-
-    sentences: list[list[int | None]]
-    over: int
-
-
-class ComparedSentence(Data, frozen=True):
-    """A sentence by two models."""
-
-    words: list[str]
-    a: list[float | None]
-    b: list[float | None]
-    class_: list[int | None] = msgspec.field(name="class")
-    unknown: list[bool]
-
-
-class ClassGain(Data, frozen=True):
-    """The mean surprisal of the words of a class by both models."""
-
-    number: int
-    top: list[str]
-    events: int
-    a: float
-    b: float
-
-
-class FrequencyGain(Data, frozen=True):
-    """The mean surprisal of words of some frequency by both models."""
-
-    band: str
-    events: int
-    a: float
-    b: float
-
-
-class Compared(Data, frozen=True):
-    """A text by two models."""
-
-    models: list[str]
-    perplexity: list[float | None]
-    sentences: list[ComparedSentence]
-    by_class: list[ClassGain]
-    by_frequency: list[FrequencyGain]
-    source: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +36,12 @@ class ReadText:
         """The words of all sentences as they are spelled, and the ends of sentences."""
         return [self.block.spelling.word(id) for id in self.block.corpus.ids.tolist()]
 
-    def by_sentence(self, values: list[Any]) -> list[list[Any]]:
-        """Return the values of each sentence."""
+    def by_sentence(self, columns: Mapping[str, list[Any]]) -> list[Answer]:
+        """Return the values of each sentence by their columns."""
         starts = self.corpus.sentence_starts.tolist()
-        return [values[begin:end] for begin, end in pairwise(starts)]
+        return [
+            {name: values[begin:end] for name, values in columns.items()} for begin, end in pairwise(starts)
+        ]
 
 
 def read_text(model: Model, text: str) -> ReadText:
@@ -164,31 +90,37 @@ def part_shares(model: Model, corpus: Corpus) -> NDArray[np.float64] | None:
     return shares
 
 
-def score(explored: ExploredModel, request: TextRequest) -> Scored:
-    """Return the surprisal of each word of a text."""
+def score(explored: ExploredModel, *, text: Text = "") -> Answer:
+    """Return the surprisal of each word of a text, and of `</s>`, in bits.
+
+    `order` is the length of the n-gram that gave the probability, 0 if that is not known; `shares`: for each
+    word, which fraction of its probability comes from each part of a mixture.
+    """
     model = explored.model
-    read = read_text(model, request.text)
+    read = read_text(model, text)
     scores = model.score(read.corpus)
-    orders = [0] * read.corpus.n_events if scores.orders is None else scores.orders.tolist()
-    columns = map(read.by_sentence, (read.words, bits_of(scores), orders, scores.unknown.tolist()))
-    shares = part_shares(model, read.corpus)
-    split_shares = (
-        [None] * read.corpus.n_sentences if shares is None else read.by_sentence(np.round(shares, 4).tolist())
-    )
-    return Scored(
-        perplexity_of(scores),
-        read.corpus.n_events,
-        int(np.count_nonzero(scores.unknown)),
-        model.part_titles,
-        list(map(ScoredSentence, *columns, split_shares)),
-    )
+    columns = {
+        "words": read.words,
+        "surprisal": bits_of(scores),
+        "order": [0] * read.corpus.n_events if scores.orders is None else scores.orders.tolist(),
+        "unknown": scores.unknown.tolist(),
+    }
+    if (shares := part_shares(model, read.corpus)) is not None:
+        columns["shares"] = np.round(shares, 4).tolist()
+    return {
+        "perplexity": perplexity_of(scores),
+        "events": read.corpus.n_events,
+        "unknown": int(np.count_nonzero(scores.unknown)),
+        "parts": model.part_titles,
+        "sentences": read.by_sentence(columns),
+    }
 
 
-def ranks(explored: ExploredModel, request: TextRequest) -> Ranks:
-    """Return the rank of each word of a text."""
-    read = read_text(explored.model, request.text)
-    found = ranks_of(explored.model, read.corpus, _RANK_SECONDS)
-    return Ranks(read.by_sentence(found), len(explored.model.vocabulary) - 1)
+def ranks(explored: ExploredModel, *, text: Text = "") -> Answer:
+    """Return the rank of each word of a text among all words; null from where time was up."""
+    read = read_text(explored.model, text)
+    found = {"ranks": ranks_of(explored.model, read.corpus, _RANK_SECONDS)}
+    return {"sentences": [one["ranks"] for one in read.by_sentence(found)]}
 
 
 def ranks_of(model: Model, corpus: Corpus, seconds: float) -> list[int | None]:
@@ -206,11 +138,11 @@ def ranks_of(model: Model, corpus: Corpus, seconds: float) -> list[int | None]:
     return found + [None] * (corpus.n_events - len(found))
 
 
-def compare(models: list[ExploredModel], request: CompareRequest) -> Compared:
+def compare(models: Sequence[ExploredModel], *, text: Text = "") -> Answer:
     """Return the surprisal of each word of a text by both models, by class and by frequency."""
     if len(models) < 2:
         raise UsageError("there is but one model; give two: stategram explore MODEL MODEL2")
-    read = [read_text(one.model, request.text) for one in models]
+    read = [read_text(one.model, text) for one in models]
     if not np.array_equal(read[0].corpus.sentence_starts, read[1].corpus.sentence_starts):
         raise UsageError("the two models were trained on words that are split differently")
     scores = [one.model.score(text.corpus) for one, text in zip(models, read, strict=True)]
@@ -219,33 +151,35 @@ def compare(models: list[ExploredModel], request: CompareRequest) -> Compared:
     bits = [-one.log_probs / math.log(2.0) for one in scores]
     first = models[0]
     ids = read[0].corpus.ids
-    unknown = (read[0].corpus.ids == UNKNOWN) | (read[1].corpus.ids == UNKNOWN)
+    unknown = (ids == UNKNOWN) | (read[1].corpus.ids == UNKNOWN)
     source = next(iter(first.classes), None)
-    labels: list[int | None] = [None] * len(ids)
-    by_class: list[ClassGain] = []
+    by_class: list[Answer] = []
     if source is not None and len(ids):
         classes = first.class_set(source)
         own = read[0].block.corpus.in_vocabulary(classes.vocabulary).ids
-        numbers = classes.labels[own]
-        labels = numbers.tolist()
         by_class = [
-            ClassGain(number, classes.top(number), events, a, b)
-            for number, events, a, b in _means(numbers, bits, ~unknown)
+            {"number": number, "top": classes.top(number), **means}
+            for number, means in _means(classes.labels[own], bits, ~unknown)
         ]
-    columns = [read[0].words, bits_of(scores[0]), bits_of(scores[1]), labels, unknown.tolist()]
-    return Compared(
-        [one.name for one in models],
-        [perplexity_of(one, ~unknown if without_unknown else None) for one in scores],
-        [ComparedSentence(*one) for one in zip(*map(read[0].by_sentence, columns), strict=True)],
-        by_class,
-        _by_frequency(first, ids, bits, ~unknown),
-        source,
-    )
+    columns = {
+        "words": read[0].words,
+        "a": bits_of(scores[0]),
+        "b": bits_of(scores[1]),
+        "unknown": unknown.tolist(),
+    }
+    return {
+        "models": [one.name for one in models],
+        "perplexity": [perplexity_of(one, ~unknown if without_unknown else None) for one in scores],
+        "sentences": read[0].by_sentence(columns),
+        "by_class": by_class,
+        "by_frequency": _by_frequency(first, ids, bits, ~unknown),
+        "source": source,
+    }
 
 
 def _means(
     keys: NDArray[np.int64], bits: list[NDArray[np.float64]], used: NDArray[np.bool_]
-) -> list[tuple[int, int, float, float]]:
+) -> list[tuple[int, Answer]]:
     """Return for each key its number of events and the mean of both; the largest difference first."""
     keys = keys[used]
     events = np.bincount(keys)
@@ -253,8 +187,11 @@ def _means(
     there = np.flatnonzero(events)
     order = there[np.argsort(-np.abs((first - second) * events)[there], kind="stable")]
     return [
-        (int(key), int(events[key]), round(float(first[key]), 3), round(float(second[key]), 3))
-        for key in order
+        (
+            key,
+            {"events": int(events[key]), "a": round(float(first[key]), 3), "b": round(float(second[key]), 3)},
+        )
+        for key in order.tolist()
     ]
 
 
@@ -263,15 +200,15 @@ def _by_frequency(
     ids: NDArray[np.uint32],
     bits: list[NDArray[np.float64]],
     used: NDArray[np.bool_],
-) -> list[FrequencyGain]:
+) -> list[Answer]:
     counts = explored.model.vocabulary.counts
     if not counts[END] or not len(ids):
         return []
     bands = np.searchsorted(_BANDS, counts[ids], "left")
-    found = {key: (events, a, b) for key, events, a, b in _means(bands.astype(np.int64), bits, used)}
     edges = (0, *_BANDS)
     names = [
         *("1" if high == 1 else f"{low + 1:,} to {high:,}" for low, high in zip(edges, _BANDS, strict=False)),
         f"more than {_BANDS[-1]:,}",
     ]
-    return [FrequencyGain(names[key], *found[key]) for key in sorted(found)]
+    found = sorted(_means(bands.astype(np.int64), bits, used), key=lambda one: one[0])
+    return [{"band": names[key], **means} for key, means in found]

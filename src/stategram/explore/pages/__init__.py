@@ -1,11 +1,8 @@
-"""Reports for people: one HTML file with tables, charts and examples."""
+"""Pages for people: one HTML file with tables and charts, from Jinja templates."""
 
-from stategram.explore.pages.drawing import chart_script
-from stategram.explore.pages.line_charts import vega_lite_version
-from stategram.explore.pages.model_page import model_html
 from stategram.explore.pages.rendering import (
-    check_report_extra,
-    is_report,
+    check_page_libraries,
+    input_files_table,
     policy_of,
     render,
     style_sheet,
@@ -13,13 +10,10 @@ from stategram.explore.pages.rendering import (
 )
 
 __all__ = [
-    "chart_script",
-    "check_report_extra",
-    "is_report",
-    "model_html",
+    "check_page_libraries",
+    "input_files_table",
     "policy_of",
     "render",
     "style_sheet",
     "theme_script",
-    "vega_lite_version",
 ]

@@ -1,7 +1,7 @@
 """Vega-Lite charts as SVG, drawn by vl-convert in a process of its own.
 
 When memory or file descriptors are short, its JavaScript engine ends the process it is in, without an error
-that could be caught. So that is not the process that has a report to write.
+that could be caught. So that is not the process that has a page to write.
 """
 
 from __future__ import annotations
@@ -45,23 +45,6 @@ def draw_svg(chart: dict[str, Any], version: str) -> str:
         raise _error(_end_of(process))
     svg: str = json.loads(answer)
     return svg
-
-
-@cache
-def chart_script(version: str) -> str:
-    """Return the JavaScript that draws charts of a version of Vega-Lite in a browser: ``vegaEmbed``."""
-    program = (
-        "import sys, vl_convert; sys.stdout.reconfigure(encoding='utf-8'); "
-        "snippet = 'window.vegaEmbed = vegaEmbed;'; "
-        "sys.stdout.write(vl_convert.javascript_bundle(snippet, vl_version=sys.argv[1]))"
-    )
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", program, version], capture_output=True, check=True, encoding="utf-8"
-        )
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise _error(str(error)) from error
-    return done.stdout
 
 
 @cache

@@ -7,8 +7,8 @@ import hashlib
 import re
 from collections.abc import Iterable
 from functools import cache
+from importlib.resources import files
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import stategram
@@ -23,64 +23,57 @@ if TYPE_CHECKING:
 
 _PACKAGE = "stategram.explore.pages"
 _LIBRARIES = ("altair", "jinja2", "vl_convert")
-_GENERATOR = b'name="generator" content="stategram '
-# It comes before the style sheet.
-_HEAD_BYTES = 4096
 _NEGATIVE = re.compile(r"(?<![\w-])-(?=[\d.])")
 
 
-def check_report_extra() -> None:
-    """Raise an error now, before any long work, if the libraries that write a report are not installed."""
+def check_page_libraries() -> None:
+    """Raise an error now, before any long work, if the libraries that write a page are not installed."""
     missing = [name for name in _LIBRARIES if find_spec(name) is None]
     if missing:
         raise StategramError(
-            f'a report needs {", ".join(missing)}, not installed: pip install "stategram[report]"'
+            f'the page needs {", ".join(missing)}, not installed: pip install "stategram[explore]"'
         )
 
 
-def render(template: str, *, package: str = _PACKAGE, **values: Any) -> str:
-    """Return the page of a template; file names that are not valid Unicode are made printable.
+def render(template: str, package: str, **values: Any) -> str:
+    """Return the page of a template of a package; file names that are not valid Unicode are made printable.
 
-    Templates of another package may use those of reports.
+    Templates may use those of this package.
     """
-    check_report_extra()
+    check_page_libraries()
     return printable(_environment(package).get_template(template).render(values))
 
 
 def style_sheet() -> str:
     """Return the style sheet of all pages."""
-    return str(_environment().globals["style"])
+    return _template("page.css")
 
 
 def theme_script() -> str:
     """Return the script of the button that changes between light and dark."""
-    return str(_environment().globals["script"])
+    return _template("theme.js")
 
 
-def is_report(path: Path) -> bool:
-    """Whether a file is a page written by `render`."""
-    with path.open("rb") as file:
-        return _GENERATOR in file.read(_HEAD_BYTES)
+def _template(name: str) -> str:
+    return (files(_PACKAGE) / "templates" / name).read_text(encoding="utf-8")
 
 
 @cache
-def _environment(package: str = _PACKAGE) -> Environment:
+def _environment(package: str) -> Environment:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader(one) for one in dict.fromkeys((package, _PACKAGE))]),
+        loader=ChoiceLoader([PackageLoader(one) for one in (package, _PACKAGE)]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    assert environment.loader is not None
-    style, script = (environment.loader.get_source(environment, name)[0] for name in ("page.css", "theme.js"))
     environment.globals.update(
-        style=Markup(style),
-        script=Markup(script),
-        policy=policy_of(script),
+        style=Markup(style_sheet()),
+        script=Markup(theme_script()),
+        policy=policy_of(theme_script()),
         version=stategram.__version__,
         panel_svg=lambda *arguments: Markup(panel_svg(*arguments)),
         plural=plural,
@@ -129,8 +122,7 @@ def _fraction(value: float) -> str:
     return f"{value:.1%}" if value >= 0.001 else "<0.1%"
 
 
-def policy_of(*scripts: str) -> str:
-    """Return the policy that allows a page its own style sheet and scripts, and nothing from elsewhere."""
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
-    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {allowed}"
+def policy_of(script: str) -> str:
+    """Return the policy that allows a page its own style sheet and script, and nothing from elsewhere."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"

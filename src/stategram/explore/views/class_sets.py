@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering import ClassHierarchy, build_hierarchy
-from stategram.errors import UsageError
 from stategram.models import Model, ModelClasses, ModelStates, NgramModel, word_frequencies
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary
 
@@ -18,7 +17,8 @@ from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary
 _EVENTS = 1_000_000_000
 # Steps of the subspace iteration that finds the two main axes of the map.
 _ITERATIONS = 60
-_NEIGHBOURS, _DETAILS, _MEMBERS = 5, 10, 200
+# Words that are rarer than this fraction of the most frequent one do not stand for a class.
+_TOO_RARE = 0.01
 
 
 class Data(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -30,75 +30,6 @@ class WordExample(Data, frozen=True):
 
     word: str
     probability: float
-
-
-class ClassOnMap(Data, frozen=True):
-    """A class: numbers of words, fraction of tokens, its place, its neighbours with probabilities."""
-
-    number: int
-    words: int
-    tokens: float
-    x: float
-    y: float
-    top: list[str]
-    followers: list[tuple[int, float]]
-    before: list[tuple[int, float]]
-
-
-class ClassMap(Data, frozen=True):
-    """The classes of a source that occur; `n` is the number of all, those in `boundaries` left out."""
-
-    title: str
-    n: int
-    boundaries: list[int]
-    classes: list[ClassOnMap]
-
-
-class Member(Data, frozen=True):
-    """A word of a class: its probability in the class, and its frequency."""
-
-    word: str
-    probability: float
-    frequency: float
-
-
-class NearClass(Data, frozen=True):
-    """A class that follows, precedes or is near another."""
-
-    number: int
-    probability: float | None
-    distance: float | None
-    top: list[str]
-
-
-class ClassDetails(Data, frozen=True):
-    """A class; `bits`: the mutual information of its tokens with the next class, per token."""
-
-    number: int
-    words: int
-    tokens: float
-    bits: float
-    path: str
-    members: list[Member]
-    followers: list[NearClass]
-    before: list[NearClass]
-    nearest: list[NearClass]
-
-
-class ClassTree(Data, frozen=True):
-    """The binary tree of `n` classes: mergers as in SciPy, the bits that each loses.
-
-    `boundaries` are the classes of sentence boundaries alone, which are not counted as classes of words.
-    """
-
-    n: int
-    boundaries: list[int]
-    merges: list[tuple[int, int]]
-    losses: list[float]
-    tokens: list[float]
-    top: list[list[str]]
-    words: list[int]
-    paths: list[str]
 
 
 def word_fractions(model: Model) -> NDArray[np.float64]:
@@ -164,8 +95,18 @@ class ClassSet:
         return np.split(order, np.cumsum(self.sizes)[:-1])
 
     def top(self, number: int, n: int = 3) -> list[str]:
-        """Return the most frequent words of a class."""
-        return [self.vocabulary.word(int(id)) for id in self.members[number][:n]]
+        """Return the most frequent words of a class, without those that are rare beside the first."""
+        ids = self.members[number][:n]
+        often = self.fractions[ids] >= _TOO_RARE * self.fractions[ids[:1]]
+        return [self.vocabulary.word(int(id)) for id in ids[often]]
+
+    @cached_property
+    def bits(self) -> NDArray[np.float64]:
+        """The mutual information of each class with the next class, in bits per token of the class."""
+        frequencies = self.followers.sum(axis=0)
+        ratio = np.divide(self.after, frequencies, out=np.ones_like(self.after), where=self.after > 0)
+        bits: NDArray[np.float64] = np.sum(self.after * np.log2(ratio), axis=1)
+        return bits
 
     @cached_property
     def after(self) -> NDArray[np.float64]:
@@ -181,77 +122,6 @@ class ClassSet:
     def places(self) -> NDArray[np.float64]:
         """Places of the classes on a map, both coordinates from 0 to 1: near classes have like followers."""
         return map_places(np.sqrt(self.after))
-
-    def map(self) -> ClassMap:
-        """Return all classes with their places on the map."""
-        return ClassMap(
-            self.title,
-            self.n - len(self.boundaries),
-            self.boundaries,
-            [
-                ClassOnMap(
-                    number,
-                    int(self.sizes[number]),
-                    float(self.tokens[number]),
-                    round(float(self.places[number, 0]), 5),
-                    round(float(self.places[number, 1]), 5),
-                    self.top(number),
-                    greatest(self.after[number], _NEIGHBOURS),
-                    greatest(self.before[number], _NEIGHBOURS),
-                )
-                for number in range(self.n)
-                if self.tokens[number] > 0
-            ],
-        )
-
-    def details(self, number: int) -> ClassDetails:
-        """Return a class: its words, its neighbours; UsageError if there is none of this number."""
-        check_number(number, self.n, "class")
-        tokens = float(self.tokens[number])
-        distances = self.distances(number)
-        distances[self.tokens == 0] = np.inf
-        near = [one for one in np.argsort(distances, kind="stable")[: _DETAILS + 1].tolist() if one != number]
-        row, frequencies = self.after[number], self.followers.sum(axis=0)
-        seen = row > 0
-        return ClassDetails(
-            number,
-            int(self.sizes[number]),
-            tokens,
-            round(float(np.sum(row[seen] * np.log2(row[seen] / frequencies[seen]))), 3),
-            self.bit_paths[number],
-            [
-                Member(
-                    self.vocabulary.word(int(id)),
-                    float(self.fractions[id]) / tokens if tokens else 0.0,
-                    float(self.fractions[id]),
-                )
-                for id in self.members[number][:_MEMBERS]
-            ],
-            self.classes_of(row, _DETAILS),
-            self.classes_of(self.before[number], _DETAILS),
-            [
-                NearClass(one, None, round(float(distances[one]), 4), self.top(one))
-                for one in near[:_DETAILS]
-                if np.isfinite(distances[one])
-            ],
-        )
-
-    def classes_of(self, row: NDArray[np.float64], n: int, words: int = 3) -> list[NearClass]:
-        """Return the classes with the greatest of some probabilities, each with its most frequent words."""
-        return [NearClass(one, value, None, self.top(one, words)) for one, value in greatest(row, n)]
-
-    def tree(self) -> ClassTree:
-        """Return the binary tree of the classes."""
-        return ClassTree(
-            self.n,
-            self.boundaries,
-            [(first, second) for first, second in self.hierarchy.merges.tolist()],
-            [round(loss, 8) for loss in self.losses.tolist()],
-            [round(value, 8) for value in self.tokens.tolist()],
-            [self.top(number) for number in range(self.n)],
-            self.sizes.tolist(),
-            self.bit_paths,
-        )
 
     def distances(self, number: int) -> NDArray[np.float64]:
         """Return the Hellinger distance of the followers of a class to those of each class, 0 to 1."""
@@ -280,12 +150,6 @@ def greatest(row: NDArray[np.float64], n: int) -> list[tuple[int, float]]:
     best = np.argpartition(-row, n - 1)[:n]
     best = best[np.lexsort((best, -row[best]))]
     return [(int(one), round(float(row[one]), 6)) for one in best if row[one] > 0]
-
-
-def check_number(number: int, n: int, what: str) -> None:
-    """Refuse the number of a class, or of a state, that is not there."""
-    if number >= n:
-        raise UsageError(f"no {what} {number}: there are {n}, from 0")
 
 
 def hellinger(rows: NDArray[np.float64], row: NDArray[np.float64]) -> NDArray[np.float64]:

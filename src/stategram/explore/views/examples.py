@@ -1,169 +1,23 @@
-"""What a model has learned, as plain data: representative clusters, frequent n-grams, what follows them."""
+"""Representative clusters of a model, as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering import WordClasses
-from stategram.explore.views.class_sets import Data, WordExample
+from stategram.explore.views.class_sets import ClassSet, Data, WordExample
 from stategram.explore.views.state_sets import StateExample, state_set
-from stategram.models import (
-    FrequentNgram,
-    Model,
-    ModelStates,
-    NgramModel,
-    frequent_ngrams,
-    word_frequencies,
-)
-from stategram.text import SPECIAL_WORDS, Corpus, Vocabulary
-from stategram.wording import plural
+from stategram.models import Model, ModelStates
+from stategram.text import Vocabulary
 
-_CLUSTERS, _NGRAMS, _EXAMPLES = 12, 10, 8
-_LONGEST_NGRAMS, _LONGEST_HISTORY = 4, 2
-# So many frequent histories, and so many categories, are looked at.
-_HISTORIES, _CATEGORIES = 64, 512
+_CLUSTERS, _EXAMPLES = 12, 8
 # Words that are rarer than this fraction of the most likely one are no examples.
 _TOO_RARE = 0.01
-# A cluster with more members that are alike, or a history with more likely words, is no better an example.
+# A cluster with more members that are alike, or a state with more likely words, is no better an example.
 _ENOUGH_WORDS, _ENOUGH_CONTEXTS, _ENOUGH_NEXT = 8.0, 4.0, 4.0
-_TINY = np.finfo(np.float64).tiny
-
-
-class ExampleGroup(Data, frozen=True, kw_only=True):
-    """N-grams, or words, that go together; what follows them; a note on them."""
-
-    ngrams: tuple[str, ...] = ()
-    words: tuple[WordExample, ...] = ()
-    next_words: tuple[WordExample, ...] = ()
-    note: str = ""
-
-
-class ExampleList(Data, frozen=True, kw_only=True):
-    """Examples of one kind: a title, how to read them, and the groups."""
-
-    title: str
-    text: str
-    groups: tuple[ExampleGroup, ...]
-
-
-def examples(model: Model, text: Corpus | None = None) -> list[ExampleList]:
-    """Return what n-grams of words and of classes have learned; nothing for models without them.
-
-    With a text, in the vocabulary of the model, categories have their frequency there: in a model that backs
-    off, probabilities after short histories are no frequencies.
-
-    Examples
-    --------
-    >>> from stategram import NgramModel
-    >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran", "the dog ran"], order=2)
-    >>> frequent, following = examples(model)
-    >>> frequent.groups[1].ngrams[:2]
-    ('the dog', 'a cat')
-    >>> following.groups[0].ngrams, following.groups[0].next_words[0].word
-    (('a',), 'cat')
-
-    """
-    lists = [
-        _categories(model.vocabulary, one.labels, one.ngrams, one.word_probs, text)
-        for one in model.class_sets
-        if one.ngrams is not None and one.word_probs is not None
-    ]
-    if (ngrams := model.word_ngrams) is not None:
-        frequent = frequent_ngrams(ngrams, min(ngrams.order, _LONGEST_NGRAMS), _HISTORIES)
-        lists += [_frequent(ngrams, frequent), _continuations(ngrams, frequent)]
-    return [one for one in lists if one.groups]
-
-
-def _frequent(model: NgramModel, frequent: Sequence[Sequence[FrequentNgram]]) -> ExampleList:
-    return ExampleList(
-        title="Frequent n-grams",
-        text="What the model takes for most frequent, the most frequent first.",
-        groups=tuple(
-            ExampleGroup(
-                ngrams=tuple(" ".join(_words(model, one)) for one in ngrams[:_NGRAMS]),
-                note=plural(length, "word"),
-            )
-            for length, ngrams in enumerate(frequent, 1)
-            if ngrams
-        ),
-    )
-
-
-def _continuations(model: NgramModel, frequent: Sequence[Sequence[FrequentNgram]]) -> ExampleList:
-    """Return frequent histories that say most about the next word, where it is not always the same."""
-    histories = [ngrams for ngrams in frequent[: min(model.order - 1, _LONGEST_HISTORY)] if ngrams][-1:]
-    found = histories[0] if histories else []
-    rows = np.array([model.distribution(_words(model, one), sentence_start=False) for one in found])
-    bits = _divergences(rows, word_frequencies(model)) if len(found) else np.empty(0)
-    n_next = np.exp2(-_divergences(rows, np.ones(1))) if len(found) else bits  # 2 to the entropy
-    best = np.argsort(-bits * np.minimum(n_next / _ENOUGH_NEXT, 1.0), kind="stable")[:_CLUSTERS]
-    return ExampleList(
-        title="Strong continuations",
-        text="Frequent histories that say much about the next word, and the probability of these words.",
-        groups=tuple(
-            ExampleGroup(
-                ngrams=(" ".join(_words(model, found[i])),),
-                next_words=likely_words(model.vocabulary, rows[i]),
-                note=f"{bits[i]:.1f} bits about the next word",
-            )
-            for i in best.tolist()
-        ),
-    )
-
-
-def _categories(
-    vocabulary: Vocabulary,
-    labels: NDArray[Any],
-    ngrams: NgramModel,
-    word_probs: NDArray[np.float64],
-    text: Corpus | None,
-) -> ExampleList:
-    """Return categories that are distinctive, and of several words that are about as frequent."""
-    frequencies = word_frequencies(ngrams)
-    n_words = effective_number(labels, word_probs, len(frequencies))
-    sizes = np.bincount(labels, minlength=len(frequencies))
-    in_text = None if text is None else np.bincount(labels[text.ids], minlength=len(frequencies))
-    often = len(SPECIAL_WORDS) + np.argsort(-frequencies[len(SPECIAL_WORDS) :], kind="stable")[:_CATEGORIES]
-    names = [[ngrams.vocabulary.word(id)] for id in often.tolist()]
-    rows = np.array([ngrams.distribution(name, sentence_start=False) for name in names])
-    score = np.zeros(len(frequencies))
-    score[often] = _divergences(rows, frequencies) if len(often) else 0.0
-    score *= np.minimum(n_words / _ENOUGH_WORDS, 1.0)
-    row_of = {id: row for row, id in enumerate(often.tolist())}
-    best = [one for one in best_clusters(score, frequencies, n_words, _CLUSTERS) if one in row_of]
-    return ExampleList(
-        title="Representative categories",
-        text="Words that share their n-grams, with their probability in the category; then what is likely "
-        "after the category.",
-        groups=tuple(
-            ExampleGroup(
-                words=likely_words(vocabulary, np.where(labels == number, word_probs, 0.0)),
-                next_words=likely_words(vocabulary, rows[row_of[number]][labels] * word_probs),
-                note=plural(int(sizes[number]), "word")
-                + (
-                    f", {plural(int(in_text[number]), 'event')} of the test text"
-                    if in_text is not None
-                    else ""
-                ),
-            )
-            for number in best
-        ),
-    )
-
-
-def _words(model: NgramModel, ngram: FrequentNgram) -> list[str]:
-    return list(map(model.vocabulary.word, ngram.ids))
-
-
-def _divergences(rows: NDArray[np.float64], frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the relative entropy of each distribution to the frequencies, in bits."""
-    logs = np.log2(np.maximum(rows, _TINY)) - np.log2(np.maximum(frequencies, _TINY))
-    found: NDArray[np.float64] = np.einsum("ij,ij->i", rows, logs)
-    return found
 
 
 class CategoryExample(Data, frozen=True, kw_only=True):
@@ -203,28 +57,22 @@ def gallery(model: Model, key: str, *, clusters: int = _CLUSTERS) -> ClusterGall
     states = next((one for one in model.state_sets if one.counts), None)
     if states is None or states.word_probs is None:
         return None
-    cells, word_probs = states.counts[-1], states.word_probs
-    bits = information(cells.rows, cells.columns, cells.counts)
-    n_states, n_categories = cells.shape
-    of_categories = np.bincount(cells.columns, bits, n_categories).astype(np.float64)
-    of_states = np.bincount(cells.rows, bits, n_states).astype(np.float64)
     return ClusterGallery(
         key=key,
-        categories=_categories_of_states(model.vocabulary, states, word_probs, of_categories, clusters),
-        states=_states(model, states, word_probs, of_states, clusters),
+        categories=_categories(model.vocabulary, states, states.word_probs, clusters),
+        states=_states(model, states, states.word_probs, clusters),
     )
 
 
-def _categories_of_states(
-    vocabulary: Vocabulary,
-    states: ModelStates,
-    word_probs: NDArray[np.float64],
-    bits: NDArray[np.float64],
-    n: int,
+def _categories(
+    vocabulary: Vocabulary, states: ModelStates, word_probs: NDArray[np.float64], n: int
 ) -> tuple[CategoryExample, ...]:
-    events = states.counts[-1].of_categories
+    table = states.counts[-1]
+    bits = information(table.rows, table.columns, table.counts)
+    events = table.of_categories
     words = effective_number(states.categories, word_probs, len(events))
-    score = bits / np.maximum(events, 1) * np.minimum(words / _ENOUGH_WORDS, 1.0)
+    informative = np.bincount(table.columns, bits, len(events)) / np.maximum(events, 1)
+    score = informative * np.minimum(words / _ENOUGH_WORDS, 1.0)
     return tuple(
         CategoryExample(
             number=number,
@@ -237,29 +85,41 @@ def _categories_of_states(
 
 
 def _states(
-    model: Model,
-    states: ModelStates,
-    word_probs: NDArray[np.float64],
-    bits: NDArray[np.float64],
-    n: int,
+    model: Model, states: ModelStates, word_probs: NDArray[np.float64], n: int
 ) -> tuple[StateExample, ...]:
-    table, leaves = states.counts[-1], states.tree.levels[-1]
-    events = table.of_states
-    contexts = effective_number(leaves.states, leaves.counts, len(events))
-    following = effective_number(table.rows, table.counts, len(events))
-    several = np.minimum(contexts / _ENOUGH_CONTEXTS, 1.0) * np.minimum(following / _ENOUGH_NEXT, 1.0)
-    score = bits / np.maximum(events, 1) * several
+    table = states.counts[-1]
     found = state_set(model, "0", table.of_categories[states.categories] * word_probs)
     return tuple(
         StateExample(
             number=number,
             contexts=int(found.n_contexts[number]),
-            events=int(events[number]),
+            events=int(table.of_states[number]),
             examples=tuple(found.contexts(number, _EXAMPLES)),
             next_words=likely_words(model.vocabulary, found.word_probs_after(number)),
         )
-        for number in best_clusters(score, events, contexts, n)
+        for number in representative_states(states, n)
     )
+
+
+def representative_states(states: ModelStates, n: int) -> list[int]:
+    """Return states that say much of what follows, with several contexts and words about as frequent."""
+    if not states.counts:
+        return []
+    table, leaves = states.counts[-1], states.tree.levels[-1]
+    bits = np.bincount(
+        table.rows, information(table.rows, table.columns, table.counts), table.shape[0]
+    ).astype(np.float64)
+    events = table.of_states
+    contexts = effective_number(leaves.states, leaves.counts, len(events))
+    following = effective_number(table.rows, table.counts, len(events))
+    several = np.minimum(contexts / _ENOUGH_CONTEXTS, 1.0) * np.minimum(following / _ENOUGH_NEXT, 1.0)
+    return best_clusters(bits / np.maximum(events, 1) * several, events, contexts, n)
+
+
+def representative_members(found: ClassSet, n: int) -> list[int]:
+    """Return classes that say much of the next class, with several words about as frequent."""
+    words = effective_number(found.labels, found.fractions, found.n)
+    return best_clusters(found.bits * np.minimum(words / _ENOUGH_WORDS, 1.0), found.tokens, words, n)
 
 
 def best_clusters(

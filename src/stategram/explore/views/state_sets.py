@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,6 @@ from stategram.text import Corpus, Vocabulary
 
 # A class is shown by its most frequent word, and by the next one if it is at least so frequent beside it.
 _OFTEN_ENOUGH = 0.1
-# So many states of a list; contexts of a node, and of a level of the tree of a word; examples of a state.
-_STATES, _PER_NODE, _PER_LEVEL, _FEW = 2000, 12, 60, 3
 
 
 class ContextExample(Data, frozen=True):
@@ -34,54 +33,6 @@ class StateExample(Data, frozen=True, kw_only=True):
     events: int
     examples: tuple[ContextExample, ...]
     next_words: tuple[WordExample, ...]
-
-
-class ContextNode(Data, frozen=True):
-    """A context on a level of a tree, which numbers its own states.
-
-    `next`: the likeliest words after its state; `moved`: whether the state is not that of its group, which
-    contexts without a node have; `parent`: the place of the parent in the level above.
-    """
-
-    context: str
-    count: int
-    state: int
-    next: list[str]
-    moved: bool
-    parent: int | None
-
-
-class StateInList(Data, frozen=True):
-    """A state: numbers of contexts and events, frequent contexts, likely words."""
-
-    number: int
-    contexts: int
-    events: int
-    examples: list[str]
-    next: list[str]
-
-
-class States(Data, frozen=True):
-    """The states of a source, the most frequent first."""
-
-    title: str
-    context: str
-    states: list[StateInList]
-
-
-class TreeLevel(Data, frozen=True):
-    """A level of a context tree, and the value that it adds to contexts."""
-
-    level: int
-    value: str
-    nodes: list[ContextNode]
-
-
-class ContextTreeOfWord(Data, frozen=True):
-    """The contexts that end in a word."""
-
-    word: str
-    levels: list[TreeLevel]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -173,46 +124,20 @@ class StateSet(ModelStates):
         """Return the state of the context of each event of a text, in the vocabulary of the model."""
         return self.tree.find(text)[-1][0]
 
-    def states(self) -> States:
-        """Return the states, the most frequent first."""
-        order = np.argsort(-self.events, kind="stable")[:_STATES]
-        return States(
-            self.title,
-            str(self.tree.definition),
-            [
-                StateInList(
-                    number,
-                    int(self.n_contexts[number]),
-                    int(self.events[number]),
-                    [one.context for one in self.contexts(number, _FEW)],
-                    [one.word for one in self.next_words(number, _FEW)],
-                )
-                for number in order.tolist()
-                if self.events[number] > 0
-            ],
-        )
+    def subtree(self, id: int, per_node: int, per_level: int) -> list[list[tuple[int, int | None]]]:
+        """Return the most frequent contexts that end in a word, level by level: their nodes and parents.
 
-    def context_tree(self, word: str) -> ContextTreeOfWord:
-        """Return the contexts that end in a word, level by level: the most frequent of each node."""
-        levels = self.subtree(self.vocabulary.id(word), _PER_NODE, _PER_LEVEL)
-        values = self.tree.definition.values
-        return ContextTreeOfWord(
-            word,
-            [TreeLevel(number, str(values[number - 1]), nodes) for number, nodes in enumerate(levels, 1)],
-        )
-
-    def subtree(self, id: int, per_node: int, per_level: int) -> list[list[ContextNode]]:
-        """Return the most frequent contexts that end in a word, level by level."""
+        A node is its place in the tree, its parent a place in the list of the level above.
+        """
         first = self.tree.levels[0]
         value = int(self.tree.maps[0][id])
         place = int(np.searchsorted(first.values, value))
         if place == len(first.values) or int(first.values[place]) != value:
             return []
-        levels, places = [[self._node(1, place, None, 0)]], [place]
-        for number in range(2, self.tree.depth + 1):
-            above, level = self.tree.levels[number - 2], self.tree.levels[number - 1]
-            here: list[tuple[int, int]] = []
-            for index, parent in enumerate(places):
+        levels: list[list[tuple[int, int | None]]] = [[(place, None)]]
+        for above, level in pairwise(self.tree.levels):
+            here: list[tuple[int, int | None]] = []
+            for index, (parent, _) in enumerate(levels[-1]):
                 begin, end = above.first_child[parent : parent + 2].tolist()
                 order = np.argsort(-level.counts[begin:end].astype(np.int64), kind="stable")[:per_node]
                 here += [(begin + one, index) for one in order.tolist()]
@@ -220,23 +145,8 @@ class StateSet(ModelStates):
                 break
             # Those of a level that are shown are its most frequent, in the order of their parents.
             often_enough = sorted((int(level.counts[one]) for one, _ in here), reverse=True)[:per_level][-1]
-            here = [one for one in here if int(level.counts[one[0]]) >= often_enough][:per_level]
-            states = [node.state for node in levels[-1]]
-            levels.append([self._node(number, one, index, states[index]) for one, index in here])
-            places = [one for one, _ in here]
+            levels.append([one for one in here if int(level.counts[one[0]]) >= often_enough][:per_level])
         return levels
-
-    def _node(self, level: int, place: int, parent: int | None, parent_state: int) -> ContextNode:
-        nodes = self.tree.levels[level - 1]
-        state = int(nodes.states[place])
-        return ContextNode(
-            self.context(level, place),
-            int(nodes.counts[place]),
-            state,
-            [one.word for one in self.next_words(state, _FEW, level)],
-            parent is not None and state != int(nodes.inherited[parent_state]),
-            parent,
-        )
 
     def context(self, level: int, place: int) -> str:
         """Return a context in reading order; an ellipsis stands for positions that are no part of it."""

@@ -84,7 +84,7 @@
       const node = svg("circle", {
         class: "dot", role: "button", tabindex: each === focused ? 0 : -1, "aria-pressed": "false",
         "aria-label": `Class ${each.number}: ${each.top.join(", ")}; ${explorer.percent(each.tokens)} of the text`,
-      });
+      }, svg("title", null, each.top.join(" · ")));
       node.classed = each;
       return [each.number, node];
     }));
@@ -114,20 +114,27 @@
       name();
     }
 
-    /** Label the largest classes in sight, as far as there is room. */
+    /** Label the classes in sight, the largest first, as far as there is room: with two words, or with one; on the
+        circle, below it or above it. */
     function name() {
       const taken = [];
       const made = [];
       for (const each of classes) {
-        if (made.length >= 70) break;
-        const text = each.top.slice(0, 2).join(" · ");
-        const half = 3.4 * Math.min(text.length, 24) + 4;
         const [cx, cy] = [x(each), y(each)];
-        if (cx + view.left < half || cx + view.left > width - half || cy + view.top < 8 || cy + view.top > height - 8) continue;
-        if (taken.some((box) => Math.abs(box[0] - cx) < box[1] + half && Math.abs(box[2] - cy) < 16)) continue;
-        taken.push([cx, half, cy]);
-        made.push(svg("text", { x: cx.toFixed(1), y: (cy + 4).toFixed(1), direction: "ltr" },
-          text.length > 24 ? text.slice(0, 23) + "…" : text));
+        const out = (at, size) => at < -radius(each) || at > size + radius(each);
+        if (out(cx + view.left, width) || out(cy + view.top, height)) continue;
+        const aside = radius(each) + 8;
+        for (const [n, dy] of [[2, 0], [1, 0], [1, aside], [1, -aside]]) {
+          const words = each.top.slice(0, n).join(" · ");
+          const text = words.length > 24 ? words.slice(0, 23) + "…" : words;
+          const half = 3.4 * text.length + 4;
+          const [at, level] = [Math.max(half - view.left, Math.min(width - half - view.left, cx)), cy + dy];
+          if (level + view.top < 8 || level + view.top > height - 8) continue;
+          if (taken.some((box) => Math.abs(box[0] - at) < box[1] + half && Math.abs(box[2] - level) < 15)) continue;
+          taken.push([at, half, level]);
+          made.push(svg("text", { x: at.toFixed(1), y: (level + 4).toFixed(1), direction: "ltr" }, text));
+          break;
+        }
       }
       labels.replaceChildren(...made);
     }
@@ -384,8 +391,8 @@
   explorer.register({
     name: "classes",
     title: "Class map",
-    available: (info) => info.models[explorer.model].classes.length > 0
-      || "This model has no word classes. Train one with classes, such as the recipe “best”, to see their map.",
+    about: "Classes near to each other are used alike. Select one to see its words.",
+    available: (model) => model.classes.length > 0,
     async render(root, params) {
       const sources = explorer.info.models[explorer.model].classes;
       const source = chosen(sources, params.source);
@@ -415,7 +422,6 @@
       });
       const heading = sourceSelect(sources, source, "classes");
       root.append(
-        element("p", { class: "lede" }, "Classes near to each other are used alike. Select one to see its words."),
         heading || "",
         element("div", { class: "cl-columns" }, map.node, panel),
         asList(data, source.source));

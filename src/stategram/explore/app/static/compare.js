@@ -1,10 +1,9 @@
 (() => {
   "use strict";
   /* Compare: the same text under two models, word by word. */
-  const { element, word, bits, count } = explorer;
+  const { element, svg, word, bits, count } = explorer;
   const LISTED = 40;
   const AROUND = 6; // Words of its sentence shown on either side.
-  const MANY_POINTS = 3000; // Beyond this SVG gets slow, and the scatter is drawn on a canvas.
   const CLASSES_LISTED = 12;
   const END = "</s>";
 
@@ -14,7 +13,7 @@
   function wordsOf(answer) {
     return answer.sentences.flatMap((sentence, s) => sentence.words.map((text, p) => ({
       text, s, p, a: sentence.a[p], b: sentence.b[p], gain: sentence.a[p] - sentence.b[p],
-      unknown: sentence.unknown[p], number: sentence.class ? sentence.class[p] : null,
+      unknown: sentence.unknown[p],
     }))).filter((each) => Number.isFinite(each.a) && Number.isFinite(each.b));
   }
 
@@ -44,44 +43,64 @@
 
   /* ---- The scatter ---- */
 
+  const PLOT = 360;
+  const LEFT = 36;
+  const LEAST = 5; // A rectangle that is smaller than this was a click.
+
+  /** Draw each word as a point; brushed(range) hears of the rectangle dragged over them, or null. */
   function drawScatter(container, names, points, brushed) {
     const top = Math.ceil(points.reduce((most, each) => Math.max(most, each.a, each.b), 1));
-    const scale = { domain: [0, top], nice: false };
-    return explorer.chart(container, (colour) => ({
-      width: "container", height: 380, autosize: { type: "fit", contains: "padding" },
-      layer: [
-        {
-          data: { values: [{ a: 0, b: 0 }, { a: top, b: top }] },
-          mark: { type: "line", color: colour("--rule"), strokeDash: [4, 4] },
-          encoding: {
-            x: { field: "a", type: "quantitative", scale, title: `Bits under ${names[0]}` },
-            y: { field: "b", type: "quantitative", scale, title: `Bits under ${names[1]}` },
-          },
-        },
-        {
-          data: { values: points.map(({ a, b, gain }) => ({ a, b, side: gain >= 0 ? "gain" : "loss" })) },
-          params: [{ name: "brush", select: {
-            type: "interval", mark: { fill: colour("--soft"), fillOpacity: 0.12, stroke: colour("--soft") },
-          } }],
-          mark: { type: "circle", size: 26, opacity: 0.55 },
-          encoding: {
-            x: { field: "a", type: "quantitative", scale },
-            y: { field: "b", type: "quantitative", scale },
-            color: {
-              condition: { param: "brush", field: "side", type: "nominal", legend: null,
-                scale: { domain: ["gain", "loss"], range: [colour("--accent"), colour("--warn")] } },
-              value: colour("--ngram"),
-            },
-          },
-        },
-      ],
-    }), {
-      renderer: points.length > MANY_POINTS ? "canvas" : "svg",
-      ready: (view) => {
-        const tell = explorer.debounce((range) => brushed(range && range.a && range.b ? range : null), 60);
-        view.addSignalListener("brush", (_, range) => tell(range));
-      },
+    const x = (bitsA) => LEFT + PLOT * bitsA / top;
+    const y = (bitsB) => PLOT * (1 - bitsB / top) + 8;
+    const step = [1, 2, 5, 10, 20, 50].find((each) => top / each <= 8) || 100;
+    const ticks = Array.from({ length: Math.floor(top / step) + 1 }, (_, index) => index * step);
+    const path = (kind, kept) => svg("path", { class: `points ${kind}`, d:
+      points.filter(kept).map((each) => `M${x(each.a).toFixed(1)} ${y(each.b).toFixed(1)}h0`).join("") });
+    const dots = svg("g");
+    const brush = svg("rect", { class: "brush", width: 0, height: 0 });
+    const root = svg("svg", { class: "scatter", viewBox: `0 0 ${LEFT + PLOT + 8} ${PLOT + 52}` },
+      ticks.map((tick) => [
+        svg("path", { class: "grid", d: `M${x(0)} ${y(tick)}H${x(top)}M${x(tick)} ${y(0)}V${y(top)}` }),
+        svg("text", { x: x(tick), y: y(0) + 16, "text-anchor": "middle" }, tick),
+        svg("text", { x: x(0) - 6, y: y(tick) + 4, "text-anchor": "end" }, tick)]),
+      svg("path", { class: "diagonal", d: `M${x(0)} ${y(0)}L${x(top)} ${y(top)}` }),
+      svg("text", { x: x(top), y: y(0) + 36, "text-anchor": "end" }, `bits under ${names[0]} →`),
+      svg("text", { x: x(0) + 6, y: y(top) + 10 }, `↑ bits under ${names[1]}`),
+      dots, brush);
+
+    function draw(range) {
+      const inside = ({ a, b }) => !range || (a >= range.a[0] && a <= range.a[1] && b >= range.b[0] && b <= range.b[1]);
+      dots.replaceChildren(path("other", (each) => !inside(each)), path("gain", (each) => inside(each) && each.gain >= 0),
+        path("loss", (each) => inside(each) && each.gain < 0));
+    }
+
+    let from = null;
+    const at = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
+    root.addEventListener("pointerdown", (event) => {
+      from = at(event);
+      for (const name of ["width", "height"]) brush.setAttribute(name, 0);
+      root.setPointerCapture(event.pointerId);
     });
+    root.addEventListener("pointermove", (event) => {
+      if (!from) return;
+      const to = at(event);
+      const box = { x: Math.min(from.x, to.x), y: Math.min(from.y, to.y), width: Math.abs(to.x - from.x), height: Math.abs(to.y - from.y) };
+      for (const [name, value] of Object.entries(box)) brush.setAttribute(name, value);
+    });
+    root.addEventListener("pointerup", () => {
+      if (!from) return;
+      from = null;
+      const { x: left, y: high, width, height } = brush.getBBox();
+      const bitsA = (place) => (place - LEFT) / PLOT * top;
+      const bitsB = (place) => (1 - (place - 8) / PLOT) * top;
+      const range = width < LEAST && height < LEAST ? null
+        : { a: [bitsA(left), bitsA(left + width)], b: [bitsB(high + height), bitsB(high)] };
+      if (!range) brush.setAttribute("width", 0);
+      draw(range);
+      brushed(range);
+    });
+    draw(null);
+    container.replaceChildren(root);
   }
 
   /* ---- Who gains and who loses ---- */
@@ -99,10 +118,10 @@
     const widest = Math.max(...rows.map((row) => Math.abs(row.a - row.b)), 0);
     return explorer.table([
       first,
-      { title: "Words of the text", number: true, value: (row) => count(row.events) },
-      { title: `Bits, ${names[0]}`, number: true, value: (row) => bits(row.a) },
-      { title: `Bits, ${names[1]}`, number: true, value: (row) => bits(row.b) },
-      { title: "Gain per word", number: true, value: (row) => gainBar(row.a - row.b, widest) },
+      { title: "Words of the text", style: "number", value: (row) => count(row.events) },
+      { title: `Bits, ${names[0]}`, style: "number", value: (row) => bits(row.a) },
+      { title: `Bits, ${names[1]}`, style: "number", value: (row) => bits(row.b) },
+      { title: "Gain per word", style: "number", value: (row) => gainBar(row.a - row.b, widest) },
     ], rows, { caption });
   }
 
@@ -112,8 +131,7 @@
     const shown = sorted.length <= 2 * CLASSES_LISTED
       ? sorted : [...sorted.slice(0, CLASSES_LISTED), ...sorted.slice(-CLASSES_LISTED)];
     const title = (row) => [
-      answer.source === null || answer.source === undefined
-        ? `class ${row.number}` : explorer.classLink(answer.source, row.number),
+      explorer.classLink(answer.source, row.number),
       element("small", null, row.top.map((text, index) => [index > 0 && ", ", word(text)])),
     ];
     const note = shown.length < sorted.length
@@ -130,7 +148,7 @@
     const [before, after] = answer.perplexity;
     const points = wordsOf(answer);
     const gains = [...points].sort((x, y) => y.gain - x.gain);
-    const chart = element("div", { class: "vega", role: "img", "aria-label":
+    const chart = element("div", { class: "scatter-box", role: "img", "aria-label":
       `Bits of each word under ${names[0]} against ${names[1]}; below the diagonal ${names[1]} predicts better. `
       + "The lists that follow hold the same words." });
     const list = element("div");
@@ -145,7 +163,7 @@
       if (choice.value === "losses") return gains.filter((each) => each.gain < 0).reverse();
       if (choice.value === "gains") return gains.filter((each) => each.gain > 0);
       if (!range) return [];
-      const inside = (value, [low, high]) => value >= Math.min(low, high) && value <= Math.max(low, high);
+      const inside = (value, [low, high]) => value >= low && value <= high;
       return gains.filter((each) => inside(each.a, range.a) && inside(each.b, range.b));
     }
 
@@ -172,11 +190,11 @@
           element("p", { class: "choice" }, element("label", { for: "listed" }, "Show"), choice),
           heard, list)),
       ...[answer.by_frequency.length && gainTable("By frequency of the word",
-        { title: "Frequency rank", value: (row) => row.band }, answer.by_frequency, names),
+        { title: "Count in the training text", value: (row) => row.band }, answer.by_frequency, names),
       ...(answer.by_class.length ? byClass(answer) : [])].filter(Boolean));
     showList();
     explorer.status(`Perplexity ${bits(before)} and ${bits(after)}.`);
-    return drawScatter(chart, names, points, (brushedRange) => {
+    drawScatter(chart, names, points, (brushedRange) => {
       range = brushedRange;
       if (range) choice.value = "brushed";
       showList();
@@ -189,7 +207,6 @@
     const page = element("div", { class: "comparison", hidden: true });
     const box = explorer.textBox("Your text", "Compare", compare);
     root.append(
-      element("p", { class: "lede" }, "Which words does one model predict better than the other?"),
       box.node, problems, page);
 
     async function compare(text) {
@@ -203,7 +220,7 @@
         const answer = await newest(explorer.api("compare", { text }));
         problems.replaceChildren();
         page.hidden = false;
-        await draw(page, answer);
+        draw(page, answer);
       } catch (problem) {
         explorer.error(problems, problem);
         page.hidden = true;
@@ -217,8 +234,8 @@
 
   explorer.register({
     name: "compare", title: "Compare",
-    available: (info) => info.models.length > 1
-      || "Two models are needed to compare: run stategram explore with both.",
+    about: "Which words does one model predict better than the other?",
+    available: () => explorer.info.models.length > 1,
     render,
   });
 })();

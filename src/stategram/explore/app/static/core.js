@@ -1,9 +1,10 @@
 "use strict";
-/* What every view needs: elements, the API, the place in the hash, links, charts, tables, numbers.
+/* What every view needs: elements, the API, the place in the hash, links, tables, numbers.
 
-   A view is registered with explorer.register({name, title, available, render}). The heading (h2) with the
-   view's title is written here; render(root, params) fills the empty root below it, once for every change of
-   place. It may return a function (or a promise of one) that is called before the next view takes over. */
+   A view is registered with explorer.register({name, title, about, available, render}). The heading (h2) with
+   the view's title, and what it is about, are written here; render(root, params) fills the root below them,
+   once for every change of place. A view is available where available(model) is true, or there is no such
+   function. render may return a function (or a promise of one) that is called before the next view takes over. */
 const explorer = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const views = [];
@@ -142,13 +143,12 @@ const explorer = (() => {
   /* ---- Views ---- */
 
   const register = (view) => { views.push(view); };
+  const usable = () => views.filter((view) => !view.available || view.available(explorer.info.models[model()]));
 
   function drawNavigation(current) {
     const nav = document.getElementById("views");
-    nav.replaceChildren(...views.map((view) => element("a", {
-      href: href(view.name),
-      "aria-current": view === current && "page",
-      class: view.available && view.available(explorer.info) !== true && "unavailable",
+    nav.replaceChildren(...usable().map((view) => element("a", {
+      href: href(view.name), "aria-current": view === current && "page",
     }, view.title)));
     const models = explorer.info.models;
     let chooser = document.getElementById("model");
@@ -157,7 +157,7 @@ const explorer = (() => {
         const { view, params } = place();
         const kept = view === "reading" || view === "ladder" || view === "compare" ? params : {};
         go(view || current.name, { ...kept, model: chooser.value });
-      } }, models.map((each, index) => element("option", { value: index }, each.title || each.name)));
+      } }, models.map((each, index) => element("option", { value: index }, each.name)));
       nav.after(element("p", { class: "model" }, element("label", { for: "model" }, "Model"), chooser));
     }
     if (chooser) {
@@ -171,25 +171,19 @@ const explorer = (() => {
     if (leave) leave();
     leave = null;
     const { view: name, params } = place();
-    const usable = (view) => !view.available || view.available(explorer.info) === true;
-    const view = views.find((each) => each.name === name) || views.find(usable) || views[0];
+    const view = usable().find((each) => each.name === name) || views[0];
     drawNavigation(view);
     status("");
     const main = document.getElementById("main");
     const moved = main.dataset.view && main.dataset.view !== view.name;
     const title = element("h2", { tabindex: "-1", class: "title" }, view.title);
-    const root = element("div", { class: "view view-" + view.name });
+    const root = element("div", { class: "view view-" + view.name }, view.about && element("p", { class: "lede" }, view.about));
     main.replaceChildren(title, root);
     main.dataset.view = view.name;
     document.title = `${view.title} · ${explorer.info.models[model()].name} · stategram`;
     if (moved) {
       scrollTo(0, 0);
       title.focus({ preventScroll: true });
-    }
-    const why = view.available ? view.available(explorer.info) : true;
-    if (why !== true) {
-      root.append(element("p", { class: "lede" }, why));
-      return;
     }
     try {
       const done = await view.render(root, params);
@@ -203,7 +197,6 @@ const explorer = (() => {
   }
 
   async function start() {
-    watchTheme();
     try {
       explorer.info = await api("info", {});
     } catch (problem) {
@@ -243,72 +236,6 @@ const explorer = (() => {
   const stateLink = (source, number, text) =>
     element("a", { href: href("states", { source, state: number }) }, text === undefined ? `state ${number}` : text);
 
-  /* ---- Charts ---- */
-
-  const charts = new Set();
-  const probe = element("i", { hidden: true });
-
-  /** Return the present value of a colour of the style sheet, such as "--accent", as the browser computes it. */
-  function colour(variable) {
-    if (!probe.isConnected) document.body.append(probe);
-    probe.style.color = `var(${variable})`;
-    return getComputedStyle(probe).color;
-  }
-
-  function chartConfig() {
-    const soft = colour("--soft");
-    const text = { labelColor: soft, titleColor: soft, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 400 };
-    return {
-      font: getComputedStyle(document.body).fontFamily,
-      background: "transparent",
-      view: { stroke: null },
-      mark: { color: colour("--accent") },
-      axis: { ...text, domainColor: colour("--rule"), tickColor: colour("--rule"), gridColor: colour("--line") },
-      legend: text,
-      title: { color: colour("--ink"), fontWeight: 500 },
-    };
-  }
-
-  async function drawChart(chart) {
-    if (chart.view) chart.view.finalize();
-    const { ready, ...embed } = chart.options;
-    const spec = typeof chart.spec === "function" ? chart.spec(colour) : chart.spec;
-    // Vega names the element it draws in; a container that is named as one picture keeps its own name.
-    const named = chart.container.getAttribute("role") === "img";
-    const inner = element("div", { "aria-hidden": named && "true" });
-    chart.container.replaceChildren(inner);
-    const result = await window.vegaEmbed(inner, { ...spec, config: { ...chartConfig(), ...spec.config } }, {
-      mode: "vega-lite", ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, ...embed,
-    });
-    chart.view = result.view;
-    if (ready) ready(result.view);
-    return result.view;
-  }
-
-  /** Draw a Vega-Lite spec, or what a function makes of the colours. options.ready(view) is called after every
-      drawing, so also when the theme has changed. Other options go to vegaEmbed. */
-  function chart(container, spec, options) {
-    for (const old of charts) {
-      if (old.container !== container && old.container.isConnected) continue;
-      if (old.view) old.view.finalize();
-      charts.delete(old);
-    }
-    const made = { container, spec, options: options || {}, view: null };
-    charts.add(made);
-    return drawChart(made);
-  }
-
-  function watchTheme() {
-    const redraw = debounce(() => {
-      for (const each of charts) {
-        if (each.container.isConnected) drawChart(each);
-        else charts.delete(each);
-      }
-    }, 30);
-    new MutationObserver(redraw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  }
-
   /* ---- Tables ---- */
 
   const overflowing = new ResizeObserver((entries) => {
@@ -319,12 +246,12 @@ const explorer = (() => {
     }
   });
 
-  /** Return a table. A column is a title, or {title, number, value(row, index)}; a row is an array or, with
+  /** Return a table. A column is a title, or {title, style, value(row, index)}; a row is an array or, with
       value(), anything. Cells are nodes or text; the first one heads its row. options: {caption}. */
   function table(columns, rows, options) {
     const { caption } = options || {};
     const all = columns.map((column) => (typeof column === "string" ? { title: column } : column));
-    const style = (column) => column.number && "number";
+    const style = (column) => column.style || null;
     const body = rows.map((row, at) => element("tr", null, all.map((column, index) => {
       const value = column.value ? column.value(row, at) : row[index];
       return index === 0
@@ -340,6 +267,9 @@ const explorer = (() => {
     overflowing.observe(node);
     return node;
   }
+
+  const facts = (pairs) => element("dl", null,
+    pairs.map(([name, value]) => [element("dt", null, name), element("dd", null, value)]));
 
   /* ---- Numbers as text ---- */
 
@@ -360,7 +290,7 @@ const explorer = (() => {
 
   return {
     info: null, element, svg, word, api, latest, debounce, register, go, href, replace, place, start, status,
-    error, wordLink, classLink, stateLink, chart, colour, table, bits, percent, count,
+    error, wordLink, classLink, stateLink, table, facts, usable, bits, percent, count,
     get model() { return model(); },
   };
 })();

@@ -115,7 +115,7 @@
           ? kind[row.kind] : `${kind[row.kind]}, weight ${percent(row.weight)}`),
       ] },
       ...names.map((name, index) => ({
-        title: name, number: true, value: (row) => cell(row.watched[index], best[index]),
+        title: name, style: "number", value: (row) => cell(row.watched[index], best[index]),
       })),
       { title: "Likeliest words", value: (row) => element("span", { class: "likeliest" }, row.top.map((item) =>
         element("span", { class: names.includes(item.word) && "marked" },
@@ -136,8 +136,7 @@
 
   /** Begin with the first words of the text at hand and the word that really follows. */
   function example() {
-    const text = explorer.info.text ? explorer.info.text.sample : "";
-    const words = text.split("\n").map((line) => line.trim().split(/\s+/)).find((line) => line.length > 5);
+    const words = explorer.info.sample.split("\n").map((line) => line.trim().split(/\s+/)).find((line) => line.length > 5);
     return words ? { history: words.slice(0, 4).join(" "), watched: words[4] } : { history: "", watched: "" };
   }
 
@@ -217,12 +216,13 @@
 
     drawChips();
     root.append(
-      element("p", { class: "lede" },
-        "What each part of the model expects after a history, from the plain frequency of words up to all of it."),
       element("div", { class: "asking" }, historyBox.node, element("div", null, watchBox.node, chips)), result);
     update();
     return later.cancel;
   }
 
-  explorer.register({ name: "ladder", title: "Ladder", available: () => true, render });
+  explorer.register({
+    name: "ladder", title: "Ladder", render,
+    about: "What each part of the model expects after a history, from the plain frequency of words up to all of it.",
+  });
 })();

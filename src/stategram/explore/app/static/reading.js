@@ -18,8 +18,8 @@
   /* ---- Shared with the other views that take text ---- */
 
   function keptText() {
-    const sample = explorer.info.text ? explorer.info.text.sample : "";
-    if (explorer.info.saved) return sample;
+    const { sample, saved } = explorer.info;
+    if (saved) return sample;
     try {
       return sessionStorage.getItem(TEXT_KEPT) ?? sample;
     } catch {
@@ -37,7 +37,7 @@
 
   /** A text area whose text is handed to score(text): after a pause, with Ctrl+Enter and by the button. */
   explorer.textBox = (label, action, score) => {
-    const { saved, text: given } = explorer.info;
+    const { saved, sample } = explorer.info;
     const run = () => {
       later.cancel();
       keepText(area.value);
@@ -64,8 +64,8 @@
       element("div", { class: "actions" },
         !saved && element("button", { type: "submit", class: "primary" }, action),
         !saved && element("kbd", null, "Ctrl+Enter"),
-        !saved && given && element("button", { type: "button", onclick: () => {
-          area.value = given.sample;
+        !saved && sample && element("button", { type: "button", onclick: () => {
+          area.value = sample;
           run();
         } }, "Sample text"),
         element("p", { class: "note", id: "text-hint" }, hint)));
@@ -149,21 +149,21 @@
     const before = sentence.words.slice(0, at.position);
     const shown = text === END ? "end of sentence" : text;
     const tail = before.slice(-6).join(" ");
-    const parts = (answer.parts || []).filter((part) => part.share !== null && part.share !== undefined);
+    const { parts } = answer;
     const facts = [
       ["Surprisal", `${bits(answer.surprisal)} bits`],
       ["Probability", percent(2 ** -answer.surprisal)],
       ["Rank", answer.rank === null ? "not among the first" : count(answer.rank)],
       ...(answer.order ? [["N-gram length", `${answer.order}`]] : []),
     ];
-    const evidence = [...(answer.evidence || [])].sort((a, b) => Math.abs(b.bits) - Math.abs(a.bits)).slice(0, 8);
+    const evidence = [...answer.evidence].sort((a, b) => Math.abs(b.bits) - Math.abs(a.bits)).slice(0, 8);
     panel.replaceChildren(element("div", null,
       element("h3", null, word(shown)),
       element("p", { class: "note" }, before.length
         ? ["after ", element("q", null, word((before.length > 6 ? "… " : "") + tail))] : "at the start of its sentence",
         explorer.info.models[explorer.model].looks_back && " (earlier sentences, which the colours know of, are left out here)"),
       answer.unknown && element("p", { class: "note" }, "Not in the vocabulary: scored as an unknown word."),
-      element("dl", null, facts.map(([name, value]) => [element("dt", null, name), element("dd", null, value)])),
+      explorer.facts(facts),
       element("h4", null, "Expected here"),
       explorer.bars(answer.expected.map((item) => ({ ...item, marked: item.word === answer.word }))),
       ...(parts.length > 1 ? [element("h4", null, "Which part said so"),
@@ -197,22 +197,14 @@
   function drawRanks(figure, ranks) {
     const rows = bands(ranks);
     const late = ranks.sentences.flat().filter((one) => one === null).length;
-    const text = rows.map((row) => `${row.rank}: ${percent(row.share)}`).join(" · ")
-      + (late ? ` (${count(late)} words were not ranked in time)` : "");
-    const chart = element("div", { class: "vega", role: "img", "aria-label": `Share of words by rank. ${text}` });
+    const most = Math.max(...rows.map((row) => row.share), 1e-12);
     figure.replaceChildren(
       element("figcaption", null, element("h3", null, "How high each word was ranked"),
         element("p", null, "1 is the word the model held most likely.")),
-      chart, element("p", { class: "note" }, text));
-    return explorer.chart(chart, (colour) => ({
-      data: { values: rows },
-      width: "container", height: 150, autosize: { type: "fit", contains: "padding" },
-      encoding: {
-        x: { field: "rank", type: "ordinal", sort: null, title: "Rank", axis: { labelAngle: 0, ticks: false } },
-        y: { field: "share", type: "quantitative", title: null, axis: { format: "%", tickCount: 4, domain: false } },
-      },
-      mark: { type: "bar", color: colour("--accent"), cornerRadiusEnd: 2 },
-    }));
+      explorer.clusters.bars(rows.map(({ rank, share, words }) => ({
+        name: rank, value: share / most, text: percent(share), detail: `${count(words)} words`,
+      })), "Words by rank"),
+      late > 0 && element("p", { class: "note" }, `${count(late)} words were not ranked in time.`) || "");
   }
 
   function drawSummary(node, scored, scale, save) {
@@ -227,7 +219,7 @@
     ];
     node.replaceChildren(
       element("h3", null, "The whole text"),
-      element("dl", null, facts.map(([name, value]) => [element("dt", null, name), element("dd", null, value)])),
+      explorer.facts(facts),
       ...(all.length && titles.length > 1
         ? [element("h4", null, "Which part said so, on average"), explorer.stack(titles, shares)] : []),
       element("p", null, element("button", { type: "button", onclick: save }, "Download the table")));
@@ -263,8 +255,6 @@
     const problems = element("div");
     const box = explorer.textBox("Your text", "Score", score);
     root.append(
-      element("p", { class: "lede" }, "How surprising is each word, given the words before it? "
-        + "Point at a word, or move with the arrow keys, to see what the model expected instead."),
       box.node, problems, page);
 
     let at = params.at; // Kept while the text changes, as long as there is such a word.
@@ -305,7 +295,7 @@
       newestRanks(explorer.api("ranks", { model, text })).then((answer) => {
         ranks = answer;
         figure.hidden = false;
-        return drawRanks(figure, answer);
+        drawRanks(figure, answer);
       }).catch((problem) => {
         figure.hidden = false;
         explorer.error(figure, problem);
@@ -387,5 +377,9 @@
     return box.cancel;
   }
 
-  explorer.register({ name: "reading", title: "Reading", available: () => true, render });
+  explorer.register({
+    name: "reading", title: "Reading", render,
+    about: "How surprising is each word, given the words before it? Point at a word, or move with the arrow keys, to see "
+      + "what the model expected instead.",
+  });
 })();

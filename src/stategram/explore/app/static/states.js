@@ -75,15 +75,11 @@
   }
 
   function describe(state, source) {
-    const hasClasses = state.categories !== null;
     const scaled = (rows, name, label) => {
       const most = Math.max(...rows.map((row) => row.probability));
       return bars(rows.map((row) => ({ name: name(row), value: row.probability / most, text: explorer.percent(row.probability) })), label);
     };
-    const category = (row) => {
-      const text = joined(row.top);
-      return hasClasses ? explorer.classLink(state.categories, row.number, text) : text;
-    };
+    const category = (row) => explorer.classLink(state.categories, row.number, joined(row.top));
     const all = Math.max(...state.examples.map((each) => each.count));
     const example = (each) => ({ name: context(each.context), value: each.count / all, text: explorer.count(each.count) });
     const list = element("div", null, bars(state.examples.slice(0, CONTEXTS).map(example), "Contexts of the state"));
@@ -210,8 +206,8 @@
   explorer.register({
     name: "states",
     title: "State microscope",
-    available: (info) => info.models[explorer.model].states.length > 0
-      || "This model has no context states. Train a clustered model, such as the recipe “best”, to look at them.",
+    about: "A state is a set of contexts after which the same words come next.",
+    available: (model) => model.states.length > 0,
     async render(root, params) {
       const model = explorer.model;
       const sources = explorer.info.models[model].states;
@@ -221,7 +217,6 @@
       const number = params.state === undefined ? data.states[0] && data.states[0].number : Number(params.state);
       const detail = element("section", { class: "state-detail", "aria-label": "The selected state" });
       root.append(
-        element("p", { class: "lede" }, "A state is a set of contexts after which the same words come next."),
         sourceSelect(sources, source, "states") || "",
         element("div", { class: "state-columns" }, chooser(data, source.source, number, params), detail),
         treeSection(model, source, params));

@@ -259,8 +259,9 @@
   explorer.register({
     name: "tree",
     title: "Tree of classes",
-    available: (info) => info.models[explorer.model].classes.length > 0
-      || "This model has no word classes, so there is no tree of them. Train one with classes, such as the recipe “best”.",
+    about: "The two most similar clusters are merged, again and again, until one is left. The larger a dot, the more its "
+      + "two sides differ. Select a dot or a cluster to zoom into it.",
+    available: (model) => model.classes.length > 0,
     async render(root, params) {
       const model = explorer.model;
       const sources = explorer.info.models[model].classes;
@@ -305,8 +306,6 @@
       slider.value = steps.findIndex((cut) => cut >= asked);
 
       root.append(
-        element("p", { class: "lede" }, "The two most similar clusters are merged, again and again, until one is left. The larger "
-          + "a dot, the more its two sides differ. Select a dot or a cluster to zoom into it."),
         element("div", { class: "cl-controls" },
           sourceSelect(sources, source, "tree") || "",
           search(params, model, source.source),
