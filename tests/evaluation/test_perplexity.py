@@ -5,15 +5,13 @@ from __future__ import annotations
 import io
 import math
 import weakref
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from model_kinds import Uniform, model_of
 from stategram import (
     BadDataError,
     Corpus,
@@ -21,22 +19,16 @@ from stategram import (
     NgramModel,
     Recipe,
     UsageError,
-    Vocabulary,
-    approximate,
     corpus_from_sentences,
     evaluate,
     open_model,
     train_recipe,
 )
-from stategram.display import Description
 from stategram.evaluation import history_sums
 from stategram.explore.app import Explorer
 from stategram.explore.views import examples, gallery
 from stategram.formats import read_arpa
-from stategram.models import Gate, Model, Scores, State, Step
-from stategram.models.model_files import ModelFiles
-from stategram.storage import Archive
-from stategram.text import BEGIN
+from stategram.models import Gate, Scores
 from story import sentences, word_tree_part
 
 TRAIN = ["the cat sat", "the dog sat", "a cat ran", "the dog ran on the mat"]
@@ -115,50 +107,8 @@ def test_a_mixture_has_parts() -> None:
     assert (figures.unknown, figures.orders) == (1, ())
 
 
-class Uniform(Model):
-    """All that a kind of model has to have."""
-
-    kind = "uniform"
-    title = "uniform model"
-    order = parameters = 1
-
-    def start(self, *, sentence_start: bool = True) -> State:
-        return State(None)
-
-    def _score(self, corpus: Corpus, state: State, features: Collection[str]) -> Scores:
-        return Scores(corpus, np.full(corpus.n_events, -math.log(len(self.vocabulary) - 1)), State(None))
-
-    def _distribution(self, state: State) -> NDArray[np.float64]:
-        probabilities = np.full(len(self.vocabulary), 1 / (len(self.vocabulary) - 1))
-        probabilities[BEGIN] = 0.0
-        return probabilities
-
-    def describe(self) -> Description:
-        return Description(())
-
-    def check(self) -> None:
-        pass
-
-    def _to_files(self) -> ModelFiles:
-        return ModelFiles()
-
-    @classmethod
-    def _from_files(cls, archive: Archive, vocabulary: Vocabulary, parts: Any, **common: Any) -> Uniform:
-        return cls(vocabulary, **common)
-
-
-def test_a_new_kind_of_model_does_all_that_others_do(tmp_path: Path) -> None:
-    model = Uniform(Vocabulary.from_words(["a", "b"]))
-    assert model.perplexity("a b c") == pytest.approx(4.0)
-    assert model.predict("a", 1) == [("<unk>", 0.25)]
-    assert max(one.error for one in history_sums(model)) < 1e-12
-    assert model.advance(model.start(), "a") == Step(-math.log(4.0), State(None), None)
-    mixture = Mixture.fit([model, NgramModel.train(corpus_from_sentences(["a b"]))], ["a b"])
-    assert mixture.perplexity("a b") < 4.0
-    mixture.save(tmp_path / "model")
-    assert open_model(tmp_path / "model").perplexity("a b") == mixture.perplexity("a b")
-
-    assert approximate(model, order=2, text=["a b"]).perplexity("b a") == pytest.approx(4.0, rel=0.3)
+def test_what_a_new_kind_of_model_is_shown_as(tmp_path: Path) -> None:
+    model = model_of("uniform")
     assert (examples(model), gallery(model, "it")) == ([], None)
     explorer = Explorer([("it", model)])
     (info,) = explorer.answer("info", {})["models"]
@@ -173,13 +123,8 @@ def test_a_new_kind_of_model_does_all_that_others_do(tmp_path: Path) -> None:
     class Derived(Uniform):
         """No kind of its own."""
 
-    assert type(open_model(tmp_path / "model").parts[0]) is Uniform
-
-
-def test_any_model_can_be_evaluated() -> None:
-    figures = evaluate(Uniform(Vocabulary.from_words(["a", "b"])), corpus_from_sentences(["a b c"]))
-    assert figures.perplexity == pytest.approx(4.0)
-    assert (figures.unknown, figures.orders) == (1, ())
+    model.save(tmp_path / "model")
+    assert type(open_model(tmp_path / "model")) is Uniform
 
 
 def test_all_histories_of_a_model_are_measured() -> None:

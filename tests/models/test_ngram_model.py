@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import copy
-import os
-import pickle
 import random
 from pathlib import Path
 
-import kenlm as pypi_kenlm
 import numpy as np
 import pytest
 
@@ -20,13 +17,12 @@ from stategram import (
     NgramModel,
     approximate,
     compact_model,
-    kenlm,
     merge_ngrams,
     open_model,
     prune_model,
 )
-from stategram import write_arpa as stategram_write_arpa
 from stategram.errors import BadDataError, StategramError
+from stategram.formats import write_arpa
 from stategram.models import State, load_model, open_sentence, state_after
 from stategram.text import BEGIN, END, Vocabulary, corpus_from_sentences
 
@@ -79,19 +75,6 @@ def ngrams() -> Ngrams:
         {ngram: float(np.log10(np.float32(p))) if p > 1e-30 else -99.0 for ngram, p in probs.items()},
         {ngram: float(np.log10(np.float32(p))) for ngram, p in weights.items()},
     )
-
-
-def write_arpa(model: Ngrams, path: Path) -> None:
-    lines = ["\\data\\"]
-    by_length = [[n for n in model.log_probs if len(n) == k] for k in range(1, model.order + 1)]
-    lines += [f"ngram {k}={len(of)}" for k, of in enumerate(by_length, 1)]
-    for k, of in enumerate(by_length, 1):
-        lines += ["", f"\\{k}-grams:"]
-        for ngram in of:
-            words = " ".join(VOCABULARY.word(id) for id in ngram)
-            backoff = "" if k == model.order else f"\t{model.backoffs.get(ngram, 0.0):.9g}"
-            lines.append(f"{model.log_probs[ngram]:.9g}\t{words}{backoff}")
-    path.write_text("\n".join([*lines, "", "\\end\\", ""]), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -172,82 +155,6 @@ def test_features_say_nothing_of_the_event_itself(model: NgramModel) -> None:
             assert single["backoff"] == pytest.approx(twin.backoffs.get(state, 0.0), rel=FLOAT32)
 
 
-@pytest.fixture
-def both(file: Path, tmp_path: Path) -> tuple[kenlm.Model, pypi_kenlm.Model]:
-    write_arpa(ngrams(), tmp_path / "model.arpa")
-    config = pypi_kenlm.Config()
-    config.show_progress = False
-    return kenlm.Model(str(file)), pypi_kenlm.Model(str(tmp_path / "model.arpa"), config)
-
-
-# KenLM adds float32: a rounding for each word and for each back-off weight.
-CLOSE = 1e-5
-
-
-@pytest.mark.parametrize("bos", [True, False])
-@pytest.mark.parametrize("eos", [True, False])
-def test_scores_equal_those_of_kenlm(
-    both: tuple[kenlm.Model, pypi_kenlm.Model], bos: bool, eos: bool
-) -> None:
-    ours, theirs = both
-    assert ours.order == theirs.order
-    sentences: list[str | bytes] = [
-        *SENTENCES,
-        "the </s> cat",
-        "<unk> the\u00a0cat\tcat",
-        "a\x1ccat\x0bsat a",
-    ]
-    for sentence in [*sentences, "été".encode(), b"the \xff cat"]:
-        expected = list(theirs.full_scores(sentence, bos=bos, eos=eos))
-        found = list(ours.full_scores(sentence, bos=bos, eos=eos))
-        assert [event[1:] for event in found] == [event[1:] for event in expected]
-        assert [event[0] for event in found] == pytest.approx([event[0] for event in expected], rel=CLOSE)
-        assert ours.score(sentence, bos, eos) == pytest.approx(theirs.score(sentence, bos, eos), rel=CLOSE)
-        assert ours.perplexity(sentence) == pytest.approx(theirs.perplexity(sentence), rel=1e-4)
-
-
-def test_states_equal_those_of_kenlm(both: tuple[kenlm.Model, pypi_kenlm.Model]) -> None:
-    ours, theirs = both
-    for begin in ("BeginSentenceWrite", "NullContextWrite"):
-        state, their_state = kenlm.State(), pypi_kenlm.State()
-        getattr(ours, begin)(state)
-        getattr(theirs, begin)(their_state)
-        seen, their_seen = [copy.copy(state)], [copy.copy(their_state)]
-        for word in ["the", "cat", "sat", "dog", "the", "cat", "sat", "</s>", "mat"]:
-            out, their_out = kenlm.State(), pypi_kenlm.State()
-            full = ours.BaseFullScore(state, word, out)
-            their_full = theirs.BaseFullScore(their_state, word, their_out)
-            assert full.log_prob == pytest.approx(their_full.log_prob, rel=CLOSE)
-            assert (full.ngram_length, full.oov) == (their_full.ngram_length, their_full.oov)
-            again = kenlm.State()
-            assert ours.BaseScore(state, word, again) == full.log_prob
-            assert again == out
-            assert hash(again) == hash(out)
-            state, their_state = out, their_out
-            seen.append(copy.deepcopy(state))
-            their_seen.append(copy.copy(their_state))
-        # Where KenLM sees one state, so do we.
-        for i, one in enumerate(their_seen):
-            for j, other in enumerate(their_seen):
-                assert one != other or seen[i] == seen[j]
-
-
-def test_the_rest_of_kenlm(both: tuple[kenlm.Model, pypi_kenlm.Model], file: Path) -> None:
-    ours, theirs = both
-    for word in ("the", "dog", b"cat", "<unk>", "<s>", "</s>"):
-        assert (word in ours) == (word in theirs)
-    assert ours.path == os.fsencode(file)  # bytes, as KenLM has it
-    assert repr(ours) == "<Model from model>"
-    assert pickle.loads(pickle.dumps(ours)).score("the cat") == ours.score("the cat")
-    assert isinstance(kenlm.LanguageModel(str(file), kenlm.Config()), kenlm.Model)
-    for model in both:
-        with pytest.raises(TypeError, match="Cannot convert"):
-            model.score(3)  # type: ignore[arg-type]
-    file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(OSError, match=r"Cannot read model .*model: damaged"):
-        kenlm.Model(str(file))
-
-
 @pytest.mark.parametrize("text", [[], [""], ["  ", []]])
 def test_no_words_no_model(text: list[str]) -> None:
     with pytest.raises(BadDataError, match="no words"):
@@ -276,7 +183,7 @@ def test_damage_that_is_met_later_names_the_file(model: NgramModel, tmp_path: Pa
         lambda: damaged.predict(everything),
         lambda: damaged.distribution(State(bytes(4))),
         lambda: damaged.advance(State(bytes(4)), "cat"),
-        lambda: stategram_write_arpa(damaged, tmp_path / "out.arpa"),
+        lambda: write_arpa(damaged, tmp_path / "out.arpa"),
         lambda: damaged.filter(VOCABULARY),
         lambda: prune_model(damaged, Budget(max_ngrams=40)),
         lambda: compact_model(damaged),
@@ -295,19 +202,3 @@ def test_what_is_not_a_model(tmp_path: Path) -> None:
     (tmp_path / "x").touch()
     with pytest.raises(BadDataError, match=r"x: not a model of stategram"):
         load_model(tmp_path / "x")
-
-
-def test_words_of_no_probability_are_finite_as_in_kenlm(
-    both: tuple[kenlm.Model, pypi_kenlm.Model],
-) -> None:
-    ours, theirs = both
-    for sentence in ("<s>", "the <s> cat", "<s> the cat <s>"):
-        # KenLM adds weights, of up to three n-grams, to -99.
-        n = sentence.count("<s>")
-        assert ours.score(sentence) == pytest.approx(theirs.score(sentence), abs=4 * n)
-        assert ours.perplexity(sentence) < float("inf")
-        found, expected = list(ours.full_scores(sentence)), list(theirs.full_scores(sentence))
-        assert [one[1:] for one in found] == [one[1:] for one in expected]
-        assert sum(one[0] for one in found) == pytest.approx(ours.score(sentence), rel=1e-12)
-    state = kenlm.State()
-    assert ours.BaseScore(kenlm.State(), "<s>", state) == -99

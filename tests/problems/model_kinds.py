@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from command_line import WITHOUT_UNKNOWN
 from context_problems import classes_of, tags_of
 from stategram.clustering import cluster
+from stategram.display import Description
 from stategram.formats import read_arpa, write_arpa
 from stategram.models import (
     GATE_KINDS,
@@ -23,6 +27,8 @@ from stategram.models import (
     Mixture,
     Model,
     NgramModel,
+    Scores,
+    State,
     approximate,
     compact_model,
     merge_ngrams,
@@ -30,7 +36,10 @@ from stategram.models import (
     prune_model,
     state_after,
 )
-from stategram.text import BEGIN, END, Corpus, Vocabulary
+from stategram.models.distributions import Distributions
+from stategram.models.model_files import ModelFiles
+from stategram.storage import Archive
+from stategram.text import BEGIN, Corpus, Vocabulary
 from texts import long_text, make_corpus
 from word_tree_models import CHAINS as WORD_TREE_CHAINS
 from word_tree_models import train_word_tree
@@ -52,6 +61,7 @@ CHANGED = (
     "approximated",
     "caches",
     "one word",
+    "uniform",
 )
 CONTRACT = (*ALL_KINDS, DOCUMENT, "adaptive", *MIXTURES, *CHANGED)
 
@@ -89,6 +99,7 @@ def model_of(kind: str) -> Model:
         "merged": lambda: merge_ngrams([_ngram(), NgramModel.train(["w3 w4 a", "b w9"], 2)], [0.6, 0.4]),
         "approximated": lambda: approximate(model_of("mixture"), Budget(max_ngrams=400)),
         "caches": lambda: Mixture((model_of("cached"), model_of(DOCUMENT)), Gate.constant([0.7, 0.3])),
+        "uniform": lambda: Uniform(Vocabulary.from_words(["a", "b"])),
         "one word": lambda: CategoryNgramModel.train(["a a", "a"], {"a": 0}, 2),
     }
     if kind in MIXTURES:
@@ -108,6 +119,50 @@ def _arpa() -> io.BytesIO:
     return file
 
 
+class Uniform(Model):
+    """All that a new kind of model has to have: the same probability for every word."""
+
+    kind = "uniform"
+    title = "uniform model"
+    order = parameters = 1
+
+    def start(self, *, sentence_start: bool = True) -> State:
+        return State(None)
+
+    def _score(self, corpus: Corpus, state: State, features: Collection[str]) -> Scores:
+        return Scores(corpus, np.full(corpus.n_events, -math.log(len(self.vocabulary) - 1)), State(None))
+
+    def _distributions(self, corpus: Corpus, state: State) -> Distributions:
+        return UniformRows(self._distribution(state))
+
+    def _distribution(self, state: State) -> NDArray[np.float64]:
+        probabilities = np.full(len(self.vocabulary), 1 / (len(self.vocabulary) - 1))
+        probabilities[BEGIN] = 0.0
+        return probabilities
+
+    def describe(self) -> Description:
+        return Description(())
+
+    def check(self) -> None:
+        pass
+
+    def _to_files(self) -> ModelFiles:
+        return ModelFiles()
+
+    @classmethod
+    def _from_files(cls, archive: Archive, vocabulary: Vocabulary, parts: Any, **common: Any) -> Uniform:
+        return cls(vocabulary, **common)
+
+
+@dataclass(frozen=True)
+class UniformRows:
+    row: NDArray[np.float64]
+    keys: None = None
+
+    def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
+        rows += weights[:, None] * self.row
+
+
 def _clustered(train: Corpus, context: str) -> ClusteredModel:
     tags, classes = tags_of(train), classes_of(train)
     return ClusteredModel.train(cluster(train, context, states=8, categories=6, tags=tags, classes=classes))
@@ -125,16 +180,6 @@ def _widened(gate: Gate) -> Gate:
     """Give a third part a share of every bucket."""
     tables = [np.column_stack((table, np.full(len(table), 0.25))) for table in gate.tables]
     return Gate(gate.kind, gate.buckets, tuple(table / table.sum(axis=1, keepdims=True) for table in tables))
-
-
-def texts_of(vocabulary: Vocabulary) -> st.SearchStrategy[list[list[int]]]:
-    words = st.sampled_from([id for id in range(len(vocabulary)) if id not in (BEGIN, END)])
-    return st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=6)
-
-
-def corpus_of(ids: Sequence[int], starts: Sequence[int], vocabulary: Vocabulary) -> Corpus:
-    """A piece of a text, which may begin and end within a sentence."""
-    return Corpus(np.array(ids, np.uint32), np.array(starts, np.int64), vocabulary)
 
 
 def features_after(model: Model, history: str | list[str]) -> dict[str, float]:

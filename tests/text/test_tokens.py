@@ -7,7 +7,6 @@ import json
 import logging
 from pathlib import Path
 
-import kenlm
 import numpy as np
 import pytest
 
@@ -52,15 +51,6 @@ def test_words_may_hold_white_space_that_is_not_ascii() -> None:
     write_arpa(model, file)
     again = read_arpa(io.BytesIO(file.getvalue()))
     assert again.perplexity("\xa0 k") == pytest.approx(model.perplexity("\xa0 k"), rel=1e-5)
-
-
-def test_kenlm_splits_at_the_same_places(tmp_path: Path) -> None:
-    (tmp_path / "text").write_text(WIDE, encoding="utf-8", newline="\n")
-    model = NgramModel.train(read_corpus(tmp_path / "text", TextFormat(split="ascii")), order=2)
-    write_arpa(model, tmp_path / "model.arpa")
-    found = kenlm.Model(str(tmp_path / "model.arpa"))
-    for line in WIDE.strip("\n").split("\n"):
-        assert found.score(line) == pytest.approx(model.score(line).log10_prob, abs=1e-5)
 
 
 def test_white_space_that_splits_words_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

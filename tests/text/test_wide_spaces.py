@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-import kenlm
 import pytest
 
 from command_line import run
@@ -23,7 +22,6 @@ from stategram import (
     write_classes,
     write_counts,
 )
-from stategram import kenlm as our_kenlm
 from stategram.counts import count_ngrams
 from stategram.evaluation import rescore
 from stategram.formats import read_nbest
@@ -98,19 +96,6 @@ def test_words_come_back_as_they_were(
 ) -> None:
     found = [word for word in door(model, tmp_path) if word not in ("<unk>", "<s>", "</s>")]
     assert sorted(found) == sorted(WORDS)
-
-
-def test_kenlm_and_its_door_read_them_alike(model: NgramModel, tmp_path: Path) -> None:
-    write_arpa(model, tmp_path / "model.arpa")
-    theirs, ours = kenlm.Model(str(tmp_path / "model.arpa")), our_kenlm.Model(str(tmp_path / "model.arpa"))
-    for words in SENTENCES:
-        line = " ".join(words)
-        expected = [(pytest.approx(one[0], abs=1e-5), *one[1:]) for one in theirs.full_scores(line)]
-        assert len(expected) == 4
-        assert list(ours.full_scores(line)) == expected
-        assert sum(one[0] for one in ours.full_scores(line)) == pytest.approx(
-            model.score([words]).log10_prob, abs=1e-5
-        )
 
 
 def test_arpa_of_kenlm_splits_at_spaces_and_tabs_only() -> None:
