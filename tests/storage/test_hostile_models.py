@@ -18,7 +18,7 @@ from stategram import BadDataError, ClusteredModel, Corpus, StategramError
 from stategram.cli.info import _text
 from stategram.clustering import Checkpoint, cluster
 from stategram.evaluation import evaluate
-from stategram.explore.pages import model_html
+from stategram.explore.app import ExploredModel, Explorer
 from stategram.formats import model_info, write_model_classes, write_states
 from stategram.models import load_model
 from stategram.storage import open_archive
@@ -34,7 +34,8 @@ def use_model(path: Path) -> None:
     repr(model), model.notes, model.parameters, model.describe()
     evaluate(model, ["w3 w4 w5 w9", "w7 zebra w5"])
     model.predict("w3 w4", 3)
-    model_html(model, "model", manifest=open_archive(path, kind="model", verify=False).manifest)
+    manifest = open_archive(path, kind="model", verify=False).manifest
+    Explorer([ExploredModel("model", model, manifest=manifest)]).answer("overview", {})
     if isinstance(model, ClusteredModel):
         write_states(model, path.parent / "states.tsv")
         write_model_classes(model, path.parent / "classes.tsv")
@@ -75,7 +76,6 @@ def attack(file: HostileFile, use: Callable[[Path], None], tries: int) -> int:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_models(kind: str, tmp_path: Path) -> None:
-    pytest.importorskip("jinja2")
     model_of(kind).save(tmp_path / "model", manifest={"figures": {"events": 9}, "seed": 1})
     assert attack(HostileFile(tmp_path / "model"), use_model, TRIES) > TRIES // 2
 
