@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -133,12 +132,13 @@ class Uniform(Model):
         return Scores(corpus, np.full(corpus.n_events, -math.log(len(self.vocabulary) - 1)), State(None))
 
     def _distributions(self, corpus: Corpus, state: State) -> Distributions:
-        return UniformRows(self._distribution(state))
+        row = np.full(len(self.vocabulary), 1 / (len(self.vocabulary) - 1))
+        row[BEGIN] = 0.0
 
-    def _distribution(self, state: State) -> NDArray[np.float64]:
-        probabilities = np.full(len(self.vocabulary), 1 / (len(self.vocabulary) - 1))
-        probabilities[BEGIN] = 0.0
-        return probabilities
+        def add(events: NDArray[np.int64], weights: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
+            rows += weights[:, None] * row
+
+        return Distributions(None, add)
 
     def describe(self) -> Description:
         return Description(())
@@ -152,15 +152,6 @@ class Uniform(Model):
     @classmethod
     def _from_files(cls, archive: Archive, vocabulary: Vocabulary, parts: Any, **common: Any) -> Uniform:
         return cls(vocabulary, **common)
-
-
-@dataclass(frozen=True)
-class UniformRows:
-    row: NDArray[np.float64]
-    keys: None = None
-
-    def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
-        rows += weights[:, None] * self.row
 
 
 def _clustered(train: Corpus, context: str) -> ClusteredModel:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.display import Description
 from stategram.errors import BadDataError, UsageError
-from stategram.models.distributions import CacheDistributions
+from stategram.models.distributions import Distributions
 from stategram.models.model import Model
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
@@ -144,12 +144,23 @@ class CacheModel(Model):
         log_probs, after = state.value.score(corpus.ids, corpus.sentence_starts, self.word_probs)
         return Scores(corpus, log_probs, State(after))
 
-    def _distribution(self, state: State) -> NDArray[np.float64]:
-        probabilities: NDArray[np.float64] = state.value.distribution(self.word_probs)
-        return probabilities
+    def _distributions(self, corpus: Corpus, state: State) -> Distributions:
+        cache, starts = state.value, corpus.sentence_starts
 
-    def _distributions(self, corpus: Corpus, state: State) -> CacheDistributions:
-        return CacheDistributions(state.value, corpus, self.word_probs)
+        def add(events: NDArray[np.int64], weights: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
+            nonlocal cache  # each word changes it
+            if not len(events):
+                return
+            begin, end = int(events[0]), int(events[-1]) + 1
+            inner = starts[(starts > begin) & (starts < end)] - begin
+            # What begins with a sentence goes on from none.
+            first = [0, 0] if begin > 0 and begin in starts else [0]
+            own_starts = np.concatenate((first, inner, [end - begin])).astype(np.int64)
+            cache = cache.add_rows(
+                corpus.ids[begin:end], own_starts, self.word_probs, weights, rows.reshape(-1)
+            )
+
+        return Distributions(None, add)
 
     def check(self) -> None:
         """Check the probabilities of words; BadDataError if they are inconsistent."""

@@ -16,7 +16,7 @@ from stategram.display import Description
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import CategoryNgramTargets
 from stategram.models.clusters import ModelClasses
-from stategram.models.distributions import CategoryDistributions
+from stategram.models.distributions import Distributions, of_words
 from stategram.models.model import Model, require_state
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngrams.discounts import category_sums, word_probabilities
@@ -211,9 +211,8 @@ class CategoryNgramModel(Model):
         return State((node, BEGIN if sentence_start else UNKNOWN))
 
     def _score(self, corpus: Corpus, state: State, features: Collection[str]) -> Scores:
-        scores = self.ngram.score_mapped(
-            corpus, self._numbers, [name for name in features if name != "category"], State(state.value[0])
-        )
+        of_ngram = [name for name in features if name != "category"]
+        scores = self.ngram._score(self._of_categories(corpus), State(state.value[0]), of_ngram)
         log_probs = scores.log_probs
         log_probs += self._log_word_probs[corpus.ids]
         found = dict(scores.features)
@@ -237,23 +236,17 @@ class CategoryNgramModel(Model):
         after = State((step.state.value, BEGIN if id == END else category))
         return Step(step.log_prob + float(self._log_word_probs[id]), after, None)
 
-    def _distribution(self, state: State) -> NDArray[np.float64]:
-        of_categories = self.ngram.distribution(State(state.value[0]))
-        probabilities: NDArray[np.float64] = of_categories[self.categories] * self.word_probs
-        return probabilities
-
-    def _distributions(self, corpus: Corpus, state: State) -> CategoryDistributions:
-        return CategoryDistributions(
-            self.ngram.distributions_mapped(corpus, self._numbers, State(state.value[0])),
-            len(self.ngram.vocabulary),
-            self.categories.astype(np.int32),
-            self.word_probs,
-        )
+    def _distributions(self, corpus: Corpus, state: State) -> Distributions:
+        found = self.ngram._distributions(self._of_categories(corpus), State(state.value[0]))
+        return of_words(found, len(self.ngram.vocabulary), self.categories, self.word_probs)
 
     def _entropies(self, corpus: Corpus, state: State, progress: Progress | None) -> NDArray[np.float64]:
-        found = self.ngram.distributions_mapped(corpus, self._numbers, State(state.value[0]))
         sums = category_sums(self.word_probs, self.categories, len(self.ngram.vocabulary))
-        return self.ngram.state_entropies(found, *sums)
+        return self.ngram.weighted_entropies(self._of_categories(corpus), State(state.value[0]), *sums)
+
+    def _of_categories(self, corpus: Corpus) -> Corpus:
+        """Return the categories of the words of a text."""
+        return replace(corpus, ids=self.categories[corpus.ids], vocabulary=self.ngram.vocabulary)
 
     def _draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a category after a state, and then one of its words."""
@@ -304,10 +297,6 @@ class CategoryNgramModel(Model):
     def stepper(self) -> _core.Stepper:
         """The model word by word for decoders."""
         return _core.CategoryStepper(self.ngram.stepper, self.categories, self.word_probs)
-
-    @cached_property
-    def _numbers(self) -> NDArray[np.uint32]:
-        return self.ngram.trie.numbers[self.categories]
 
     @cached_property
     def _words_by_category(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:

@@ -20,7 +20,7 @@ from stategram.display import Description, display_table
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import ClusteredTargets
 from stategram.models.clusters import ModelClasses, ModelStates
-from stategram.models.distributions import CategoryDistributions, StateDistributions, entropies_of
+from stategram.models.distributions import Distributions, entropies_of, of_words
 from stategram.models.model import Model, scoring_threads
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngrams.discounts import category_sums, word_probabilities
@@ -37,7 +37,7 @@ from stategram.models.state_tree import (
 )
 from stategram.progress import Progress
 from stategram.storage import Archive, Entries, Finite, Name, Natural, array_of
-from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, as_corpus
+from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
 
 _INCONSISTENT = "its arrays do not fit together"
@@ -295,33 +295,25 @@ class ClusteredModel(Model):
         found = self.tree.find(replace(corpus, ids=ids, sentence_starts=starts))
         return [(states[len(history) :], buckets[len(history) :]) for states, buckets in found]
 
-    def _distribution(self, state: State) -> NDArray[np.float64]:
-        # Any word may stand for the one that is to be predicted: it is no part of its context.
-        levels = self._find(self._one_event(END), state.value)
-        probs = self._frequencies.copy()
-        for weights, table, (states, buckets) in self._weighted(levels):
-            probs += weights[buckets[0]] * (table.rows(states[:1])[0] - probs)
-        probabilities: NDArray[np.float64] = probs[self.categories] * self.word_probs
-        return probabilities
+    def _distributions(self, corpus: Corpus, state: State) -> Distributions:
+        found = self._category_distributions(corpus, state)
+        return of_words(found, self.n_categories, self.categories, self.word_probs)
 
-    def _distributions(self, corpus: Corpus, state: State) -> CategoryDistributions:
-        return CategoryDistributions(
-            self._state_distributions(corpus, state),
-            self.n_categories,
-            self.categories.astype(np.int32),
-            self.word_probs,
-        )
-
-    def _state_distributions(self, corpus: Corpus, state: State) -> StateDistributions:
+    def _category_distributions(self, corpus: Corpus, state: State) -> Distributions:
         levels = self._find(corpus, state.value)
+
+        def add(events: NDArray[np.int64], weights: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
+            found = np.tile(self._frequencies, (len(events), 1))
+            for of_buckets, table, (states, buckets) in self._weighted(levels):
+                found += of_buckets[buckets[events]][:, None] * (table.rows(states[events]) - found)
+            rows += weights[:, None] * found
+
         keys = np.column_stack([states for states, _ in levels] + [buckets for _, buckets in levels])
-        return StateDistributions(
-            self._frequencies, self._known_weights, self._tables, keys.astype(np.uint32)
-        )
+        return Distributions(keys.astype(np.uint32), add)
 
     def _entropies(self, corpus: Corpus, state: State, progress: Progress | None) -> NDArray[np.float64]:
         sums = category_sums(self.word_probs, self.categories, self.n_categories)
-        return entropies_of(self._state_distributions(corpus, state), corpus.n_events, *sums, progress)
+        return entropies_of(self._category_distributions(corpus, state), corpus.n_events, *sums, progress)
 
     def category_distributions(self, corpus: Corpus, events: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the probability of each category at events of a text: a row for each event."""

@@ -6,19 +6,17 @@ each event, to which each part of a mixture adds its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.errors import BadDataError
-from stategram.models.state_counts import StateProbs
 from stategram.progress import Progress
 from stategram.resources import Resources
-from stategram.text import BEGIN, UNKNOWN, Corpus
+from stategram.text import Corpus
 
 if TYPE_CHECKING:
     from stategram.models.model import Model
@@ -26,191 +24,41 @@ if TYPE_CHECKING:
 # The probabilities that are in memory at a time.
 _MAX_CELLS = 1 << 21
 
-Rows = NDArray[np.float64]
+Events: TypeAlias = NDArray[np.int64]
+Weights: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = NDArray[np.float64]
 """For each event the probability of each word."""
 
 
-class Distributions(Protocol):
+@dataclass(frozen=True, eq=False)
+class Distributions:
     """The distribution before each event of a text."""
 
-    @property
-    def keys(self) -> NDArray[np.uint32] | None:
-        """For each event a row of numbers; events with the same row have the same distribution.
-
-        None if distributions depend on all words before: they have to be added in order, and once.
-        """
-
-    def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> None:
-        """Add the distributions before events to rows, each times its weight."""
+    keys: NDArray[np.uint32] | None
+    """For each event a row of numbers; events with the same row have the same distribution. None if
+    distributions depend on all words before: they have to be added in order, and once."""
+    add: Callable[[Events, Weights, Rows], None]
+    """Adds the distributions before events to rows, each times its weight."""
 
 
-@dataclass(frozen=True, eq=False)
-class NgramDistributions:
-    """Those of an n-gram model: `unigram` by id, `ids` by the trie's numbers, `keys` the states."""
+def of_words(
+    of_categories: Distributions,
+    n_categories: int,
+    categories: NDArray[np.uint32],
+    word_probs: NDArray[np.float64],
+) -> Distributions:
+    """Return the distributions of words that follow from those of their categories."""
+    signed = categories.astype(np.int32)
 
-    reader: _core.TrieReader
-    keys: NDArray[np.uint32]
-    unigram: NDArray[np.float64]
-    ids: NDArray[np.uint32]
-
-    def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> None:
-        """Add rows of all words."""
-        states, threads = self.keys[events].reshape(-1), Resources.current().threads
-        try:
-            self.reader.add_rows(states, weights, self.unigram, self.ids, rows.reshape(-1), threads)
-        except ValueError as error:  # of damaged n-grams
-            raise BadDataError(f"damaged n-grams: {error}; write the model again") from error
-
-
-@dataclass(frozen=True, eq=False)
-class StateDistributions:
-    """Those of the categories of a clustered model.
-
-    Of each level: `weights` by count bucket, `tables` by state; `keys` has the states, then the buckets.
-    """
-
-    frequencies: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    tables: Sequence[StateProbs]
-    keys: NDArray[np.uint32]
-
-    def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> None:
-        """Add rows of all categories."""
-        depth = len(self.tables)
-        found = np.tile(self.frequencies, (len(events), 1))
-        for level, (of_buckets, table) in enumerate(zip(self.weights, self.tables, strict=True)):
-            states, buckets = self.keys[events, level], self.keys[events, depth + level]
-            found += of_buckets[buckets][:, None] * (table.rows(states) - found)
-        rows += weights[:, None] * found
-
-
-@dataclass(frozen=True, eq=False)
-class CategoryDistributions:
-    """Those of words, from distributions of their categories."""
-
-    of_categories: Distributions
-    n_categories: int
-    categories: NDArray[np.int32]
-    word_probs: NDArray[np.float64]
-
-    @property
-    def keys(self) -> NDArray[np.uint32] | None:
-        """Those of the categories."""
-        return self.of_categories.keys
-
-    def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> None:
-        """Add rows of all words."""
-        found = np.zeros((len(events), self.n_categories))
-        self.of_categories.add(events, weights, found)
+    def add(events: Events, weights: Weights, rows: Rows) -> None:
+        found = np.zeros((len(events), n_categories))
+        of_categories.add(events, weights, found)
+        threads = Resources.current().threads
         _core.add_category_rows(
-            found.reshape(-1),
-            self.categories,
-            self.word_probs,
-            self.n_categories,
-            rows.reshape(-1),
-            Resources.current().threads,
+            found.reshape(-1), signed, word_probs, n_categories, rows.reshape(-1), threads
         )
 
-
-@dataclass(frozen=True, eq=False)
-class AlignedDistributions:
-    """Those of a model over a larger vocabulary: `ids` and `shares` are those of `align`."""
-
-    own: Distributions
-    n_own: int
-    ids: NDArray[np.uint32]
-    shares: NDArray[np.float64]
-
-    @property
-    def keys(self) -> NDArray[np.uint32] | None:
-        """Those of the model."""
-        return self.own.keys
-
-    def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> None:
-        """Add rows of the larger vocabulary."""
-        found = np.zeros((len(events), self.n_own))
-        self.own.add(events, weights, found)
-        rows += found[:, self.ids] * self.shares
-
-
-@dataclass(frozen=True, eq=False)
-class MixedDistributions:
-    """Those of a mixture; `weights` has a row for each event."""
-
-    parts: Sequence[Distributions]
-    weights: NDArray[np.float64]
-
-    @property
-    def keys(self) -> NDArray[np.uint32] | None:
-        """Those of all parts, and the weights."""
-        keys = [part.keys for part in self.parts]
-        known = [one for one in keys if one is not None]
-        weights = np.ascontiguousarray(self.weights).view(np.uint32)
-        return np.hstack([*known, weights]) if len(known) == len(keys) else None
-
-    def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> None:
-        """Add rows of all words, part by part."""
-        for number, part in enumerate(self.parts):
-            part.add(events, weights * self.weights[events, number], rows)
-
-
-@dataclass(eq=False)
-class CacheDistributions:
-    """Those of a cache, which each word changes."""
-
-    cache: _core.WordCache
-    corpus: Corpus
-    unigram: NDArray[np.float64]
-    keys: None = None
-
-    def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> None:
-        """Add rows of all words, and the words to the cache."""
-        if not len(events):
-            return
-        begin, end = int(events[0]), int(events[-1]) + 1
-        starts = self.corpus.sentence_starts
-        inner = starts[(starts > begin) & (starts < end)] - begin
-        # What begins with a sentence goes on from none.
-        first = [0, 0] if begin > 0 and begin in starts else [0]
-        own_starts = np.concatenate((first, inner, [end - begin])).astype(np.int64)
-        self.cache = self.cache.add_rows(
-            self.corpus.ids[begin:end], own_starts, self.unigram, weights, rows.reshape(-1)
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class TreeDistributions:
-    """Those of a word tree model; the arguments are those of its kernel."""
-
-    kernel: _core.TreeModelKernel
-    ids: NDArray[np.uint32]
-    streams: Sequence[NDArray[np.uint32]]
-    classes: NDArray[np.uint32]
-    history: int
-    weights: Sequence[NDArray[np.float32]]
-    tree_weights: NDArray[np.float64]
-    cache: _core.TextCache | None
-
-    @property
-    def keys(self) -> NDArray[np.uint32] | None:
-        """All values of an event, unless there is a cache."""
-        return np.column_stack([*self.streams, self.classes]) if self.cache is None else None
-
-    def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> None:
-        """Add rows of all words, and the words to the cache."""
-        ids = self.ids[events]
-        self.kernel.add_rows(
-            np.where(ids == BEGIN, np.uint32(UNKNOWN), ids),  # <s> is never predicted
-            [stream[events] for stream in self.streams],
-            self.classes[events],
-            self.history,
-            list(self.weights),
-            self.cache,
-            self.tree_weights,
-            weights,
-            rows.reshape(-1),
-            Resources.current().threads,
-        )
+    return Distributions(of_categories.keys, add)
 
 
 def entropies_of(

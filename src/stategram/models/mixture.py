@@ -17,7 +17,7 @@ from stategram.display import Description
 from stategram.errors import UsageError
 from stategram.models.alignment import align
 from stategram.models.approximation.targets import MixtureTargets, Targets
-from stategram.models.distributions import AlignedDistributions, Distributions, MixedDistributions
+from stategram.models.distributions import Distributions
 from stategram.models.gate import Gate, GateEntries
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
 from stategram.models.model import (
@@ -324,11 +324,19 @@ class Mixture(Model):
         return total
 
     def _distributions(self, corpus: Corpus, state: State) -> Distributions:
+        of_parts = self._event_weights(corpus, state)
         parts = [
             part.distributions(corpus, of_part)
             for part, of_part in zip(self._aligned, state.value, strict=True)
         ]
-        return MixedDistributions(parts, self._event_weights(corpus, state))
+
+        def add(events: NDArray[np.int64], weights: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
+            for number, part in enumerate(parts):
+                part.add(events, weights * of_parts[events, number], rows)
+
+        keys = [part.keys for part in parts if part.keys is not None]
+        keys.append(np.ascontiguousarray(of_parts).view(np.uint32))
+        return Distributions(np.hstack(keys) if len(keys) > len(parts) else None, add)
 
     def _event_weights(self, corpus: Corpus, state: State) -> NDArray[np.float64]:
         """Return the weights of the parts before each event of a text: a row for each event."""
@@ -442,8 +450,14 @@ class _AlignedPart:
         if self.ids is None:
             return self.model._distributions(corpus, state)
         own = replace(corpus, ids=self.ids[corpus.ids], vocabulary=self.model.vocabulary)
-        found = self.model._distributions(own, state)
-        return AlignedDistributions(found, len(self.model.vocabulary), self.ids, self.shares)
+        own_distributions = self.model._distributions(own, state)
+
+        def add(events: NDArray[np.int64], weights: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
+            found = np.zeros((len(events), len(self.model.vocabulary)))
+            own_distributions.add(events, weights, found)
+            rows += found[:, self.ids] * self.shares
+
+        return Distributions(own_distributions.keys, add)
 
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a word of the vocabulary of the mixture after a state; -1 as in models."""

@@ -2,11 +2,10 @@
 
 A kind has a name (`kind`) and implements the abstract methods of `Model`: what it is (`title`, `order`,
 `parameters`, `describe`), the state at the start of a sentence (`start`), the probability of a text
-(`_score`) and of each next word (`_distribution`), its files (`_to_files`, `_from_files`) and their `check`.
-All else follows. A kind overrides
+(`_score`) and of all words before each event (`_distributions`), its files (`_to_files`, `_from_files`) and
+their `check`. All else follows. A kind overrides
 
-- where it is faster: `advance`, `_likeliest`, `_draw`, `_entropies`; for decoders, `stepper`;
-- so that its entropies are known: `_distributions`;
+- where it is faster: `advance`, `_distribution`, `_likeliest`, `_draw`, `_entropies`, for decoders `stepper`;
 - what it knows of histories: `feature_names`, `histories` and `with_history`, `looks_back`,
   `predicts_unknown`, `sum_tolerance`, `_sample_history`;
 - what it is made of, for users, pages and the explorer: `notes`, `class_sets`, `state_sets`, `word_ngrams`,
@@ -377,8 +376,8 @@ class Model(ABC):
         """Return the log-probabilities of a text in the vocabulary, and features that the model has."""
 
     @abstractmethod
-    def _distribution(self, state: State) -> NDArray[np.float64]:
-        """Return the probability of each word after a state, by its id, in a new array."""
+    def _distributions(self, corpus: Corpus, state: State) -> Distributions:
+        """Return the distributions before the events of a text in the vocabulary."""
 
     @abstractmethod
     def _to_files(self) -> ModelFiles:
@@ -401,9 +400,12 @@ class Model(ABC):
         """Draw the next word after a state; return its id, or -1 where probabilities sum to less than one."""
         return draw_from(self._distribution(state), random)
 
-    def _distributions(self, corpus: Corpus, state: State) -> Distributions:
-        """Return the distributions before the events of a text, which is in the vocabulary of the model."""
-        raise UsageError(f"{self!r} has no entropies; take another kind of model")
+    def _distribution(self, state: State) -> NDArray[np.float64]:
+        """Return the probability of each word after a state, by its id, in a new array."""
+        row = np.zeros(len(self.vocabulary))
+        # Any word may stand for the next one: distributions do not depend on it.
+        self._distributions(self._one_event(END), state).add(np.zeros(1, np.int64), np.ones(1), row[None])
+        return row
 
     def _entropies(self, corpus: Corpus, state: State, progress: Progress | None) -> NDArray[np.float64]:
         """Return the entropies before the events of a text of moderate size."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,7 @@ from stategram.counts import NgramCounts, ShardedText, count_ngrams
 from stategram.display import Description, DisplayTable, display_table
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import NgramTargets
-from stategram.models.distributions import NgramDistributions
+from stategram.models.distributions import Distributions
 from stategram.models.model import (
     Model,
     require_state,
@@ -214,10 +215,8 @@ class NgramModel(Model):
     @cached_property
     def predicts_unknown(self) -> bool:
         """Whether unknown words have a probability; in an ARPA file without ``<unk>`` they have none."""
-        try:
-            log10_prob, _, _ = self._reader.advance(_NO_WORDS.value, self._unknown_number)
-        except _core.DamagedModel as error:
-            raise damage_error(self.path, error) from error
+        with self._damage():
+            log10_prob, _, _ = self._reader.advance(_NO_WORDS.value, int(self.trie.numbers[UNKNOWN]))
         return log10_prob > _NO_LOG10_PROB
 
     @property
@@ -252,11 +251,9 @@ class NgramModel(Model):
             raise UsageError(
                 f"{self!r} is compact, its values are rounded; take the model that it was made from"
             )
-        try:
+        with self._damage():
             trie = self.trie.plain()
             trie.check()
-        except _core.DamagedModel as error:
-            raise damage_error(self.path, error) from error
         return trie
 
     def _map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> NgramModel:
@@ -353,38 +350,26 @@ class NgramModel(Model):
         return State(self._after(_NO_WORDS.value, self.trie.numbers[[BEGIN]]))
 
     def _score(self, corpus: Corpus, state: State, features: Collection[str]) -> Scores:
-        return self.score_mapped(corpus, self.trie.numbers, features, state)
-
-    def score_mapped(
-        self,
-        corpus: Corpus,
-        numbers: NDArray[np.uint32],
-        features: Collection[str],
-        first: State,
-    ) -> Scores:
-        """Score a corpus of any vocabulary, where `numbers` has the trie's number of each id."""
-        try:
+        with self._damage():
             log_probs, orders, lengths, backoffs = self._reader.score_events(
                 corpus.ids,
                 corpus.sentence_starts,
-                numbers,
+                self.trie.numbers,
                 self.start().value,
-                first.value,
+                state.value,
                 bool(features),
                 scoring_threads(corpus.n_events),
             )
-        except _core.DamagedModel as error:
-            raise damage_error(self.path, error) from error
         log_probs *= _LN_10  # of log10
         # No more words than these matter; with fewer of them, so does the state before them.
-        before, words = self._open_sentence(corpus, first)
+        before, words = self._open_sentence(corpus, state)
         last = words[max(0, len(words) - self.order + 1) :]
-        state = before.value if len(last) == len(words) else _NO_WORDS.value
+        first = before.value if len(last) == len(words) else _NO_WORDS.value
         known = {"length": lengths, "backoff": backoffs}
         return Scores(
             corpus,
             log_probs,
-            State(self._after(state, numbers[last])),
+            State(self._after(first, self.trie.numbers[last])),
             orders,
             {name: known[name] for name in features},
             predicts_unknown=self.predicts_unknown,
@@ -403,58 +388,53 @@ class NgramModel(Model):
         return Step(log10_prob * _LN_10, State(after) if word != _END else self._sentence_start, order)
 
     def _distribution(self, state: State) -> NDArray[np.float64]:
-        try:
+        with self._damage():
             probabilities = self._reader.distribution(state.value)
-        except _core.DamagedModel as error:
-            raise damage_error(self.path, error) from error
         probabilities[BEGIN] = 0.0
         return probabilities
 
-    def _distributions(self, corpus: Corpus, state: State) -> NgramDistributions:
-        return self.distributions_mapped(corpus, self.trie.numbers, state)
+    def _distributions(self, corpus: Corpus, state: State) -> Distributions:
+        keys, (unigram, ids) = self._states_before(corpus, state), self._unigram
 
-    def distributions_mapped(
-        self, corpus: Corpus, numbers: NDArray[np.uint32], state: State
-    ) -> NgramDistributions:
-        """Return those of a corpus of any vocabulary, where `numbers` has the trie's number of each id."""
-        try:
+        def add(events: NDArray[np.int64], weights: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
+            states, threads = keys[events].reshape(-1), Resources.current().threads
+            with self._damage():
+                self._reader.add_rows(states, weights, unigram, ids, rows.reshape(-1), threads)
+
+        return Distributions(keys, add)
+
+    def _states_before(self, corpus: Corpus, state: State) -> NDArray[np.uint32]:
+        """Return the state before each event of a text, as a row of numbers."""
+        with self._damage():
             states = self._reader.histories(
                 corpus.ids,
                 corpus.sentence_starts,
-                numbers,
+                self.trie.numbers,
                 self.start().value,
                 state.value,
                 scoring_threads(corpus.n_events),
             )
-        except _core.DamagedModel as error:
-            raise damage_error(self.path, error) from error
-        keys = states.reshape(corpus.n_events, self.order - 1)
-        return NgramDistributions(self._reader, keys, *self._unigram)
+        return states.reshape(corpus.n_events, self.order - 1)
 
     def _entropies(self, corpus: Corpus, state: State, progress: Progress | None) -> NDArray[np.float64]:
         n_words = len(self.vocabulary)
-        return self.state_entropies(self._distributions(corpus, state), np.ones(n_words), np.zeros(n_words))
+        return self.weighted_entropies(corpus, state, np.ones(n_words), np.zeros(n_words))
 
-    def state_entropies(
+    def weighted_entropies(
         self,
-        found: NgramDistributions,
+        corpus: Corpus,
+        state: State,
         masses: NDArray[np.float64],
         word_entropies: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Return the entropies of distributions of the model; see `distributions.entropies`."""
-        _, ids = self._unigram
-        masses = masses.copy()
+        """Return the entropies before the events of a text, with masses and entropies as `entropies_of`."""
+        states, (_, ids) = self._states_before(corpus, state), self._unigram
+        masses, threads = masses.copy(), scoring_threads(len(states))
         masses[BEGIN] = 0.0
-        try:
+        with self._damage():
             return self._reader.entropies(
-                found.keys.reshape(-1),
-                len(found.keys),
-                masses[ids],
-                word_entropies[ids],
-                scoring_threads(len(found.keys)),
+                states.reshape(-1), len(states), masses[ids], word_entropies[ids], threads
             )
-        except _core.DamagedModel as error:
-            raise damage_error(self.path, error) from error
 
     @cached_property
     def _unigram(self) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
@@ -505,26 +485,22 @@ class NgramModel(Model):
     @cached_property
     def stepper(self) -> _core.Stepper:
         """The model word by word for decoders."""
-        try:
+        with self._damage():
             return self.trie.stepper()
-        except _core.DamagedModel as error:
-            raise damage_error(self.path, error) from error
 
     @cached_property
     def _numbers_by_word(self) -> dict[str, int]:
         return dict(zip(self.vocabulary.words, self.trie.numbers.tolist(), strict=True))
 
-    @cached_property
-    def _unknown_number(self) -> int:
-        return int(self.trie.numbers[UNKNOWN])
-
-    def _numbers_of(self, words: Iterable[str]) -> list[int]:
-        numbers, unknown = self._numbers_by_word, self._unknown_number
-        return [numbers.get(word, unknown) for word in words]
-
     def _after(self, state: bytes, numbers: NDArray[np.uint32]) -> bytes:
-        try:
+        with self._damage():
             return self._reader.state_after(state, numbers)
+
+    @contextmanager
+    def _damage(self) -> Iterator[None]:
+        """Name the model in errors of kernels, which meet damage where they read it."""
+        try:
+            yield
         except _core.DamagedModel as error:
             raise damage_error(self.path, error) from error
 

@@ -17,7 +17,7 @@ from stategram.display import Description, display_table
 from stategram.errors import BadDataError, UsageError
 from stategram.models.budget import NO_LIMIT, Budget
 from stategram.models.clusters import ModelClasses, ModelStates
-from stategram.models.distributions import TreeDistributions
+from stategram.models.distributions import Distributions
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import (
     HISTORIES,
@@ -357,17 +357,27 @@ class WordTreeModel(Model):
             probabilities += weight * of_tree
         return probabilities
 
-    def _distributions(self, corpus: Corpus, state: State) -> TreeDistributions:
+    def _distributions(self, corpus: Corpus, state: State) -> Distributions:
         past, words = self._past(state)
-        return TreeDistributions(
-            self.evidence.kernel,
-            corpus.ids,
-            *self.evidence.inputs(corpus, past),
-            HISTORIES.index(self.history),
-            self.weights[self.history],
-            self.tree_weights[self.history],
-            None if words is None else words.cache.copy(),
-        )
+        streams, classes = self.evidence.inputs(corpus, past)
+        cache = None if words is None else words.cache.copy()
+
+        def add(events: NDArray[np.int64], weights: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
+            ids = corpus.ids[events]
+            self.evidence.kernel.add_rows(
+                np.where(ids == BEGIN, np.uint32(UNKNOWN), ids),  # <s> is never predicted
+                [stream[events] for stream in streams],
+                classes[events],
+                HISTORIES.index(self.history),
+                list(self.weights[self.history]),
+                cache,
+                self.tree_weights[self.history],
+                weights,
+                rows.reshape(-1),
+                Resources.current().threads,
+            )
+
+        return Distributions(np.column_stack([*streams, classes]) if cache is None else None, add)
 
     def _draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a tree by its weight, and the next word on a walk from its root."""
