@@ -25,8 +25,8 @@ from stategram import (
     train_recipe,
 )
 from stategram.evaluation import history_sums
-from stategram.explore.app import Explorer
-from stategram.explore.views import examples, gallery
+from stategram.explore.app import ExploredModel, Explorer
+from stategram.explore.views import gallery
 from stategram.formats import read_arpa
 from stategram.models import Gate, Scores
 from story import sentences, word_tree_part
@@ -109,8 +109,8 @@ def test_a_mixture_has_parts() -> None:
 
 def test_what_a_new_kind_of_model_is_shown_as(tmp_path: Path) -> None:
     model = model_of("uniform")
-    assert (examples(model), gallery(model, "it")) == ([], None)
-    explorer = Explorer([("it", model)])
+    assert gallery(model, "it") is None
+    explorer = Explorer([ExploredModel("it", model)])
     (info,) = explorer.answer("info", {})["models"]
     assert (info["classes"], info["states"]) == ([], [])
     for name, request in (
