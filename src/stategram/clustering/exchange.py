@@ -248,7 +248,9 @@ def predictive_exchange(bigrams: BigramCounts, classes: Clusters, shortlist: int
     # Only states with many followers have a row for all classes.
     dense = np.diff(bigrams.successors.offsets) * _core.SPARSE_FACTOR >= classes.n_all
     check_memory(int(dense.sum()), classes.n_all, bytes_per_cell=_BYTES_PER_CELL)
-    return _two_sided(bigrams.successors, bigrams.predecessors, fixed, classes, shortlist, states_move=False)
+    return two_sided_exchange(
+        bigrams.successors, bigrams.predecessors, fixed, classes, shortlist, states_move=False
+    )
 
 
 def two_sided_exchange(
@@ -258,25 +260,15 @@ def two_sided_exchange(
     categories: Clusters,
     shortlist: int,
     leave_one_out: bool = False,
+    states_move: bool = True,
 ) -> Exchange:
-    """Cluster contexts and words by p(G(w)|S(c)) p(w|G(w)).
+    """Cluster contexts and words by p(G(w)|S(c)) p(w|G(w)), unless `states_move`, words alone.
 
     `by_context` has how often each word follows each context, a row for each context; `by_word` is its
     transpose.
     """
-    check_memory(states.n_all, categories.n_all)
-    return _two_sided(by_context, by_word, states, categories, shortlist, leave_one_out)
-
-
-def _two_sided(
-    by_context: CompressedCounts,
-    by_word: CompressedCounts,
-    states: Clusters,
-    categories: Clusters,
-    shortlist: int,
-    leave_one_out: bool = False,
-    states_move: bool = True,
-) -> Exchange:
+    if states_move:
+        check_memory(states.n_all, categories.n_all)
     kernel = _core.TwoSidedExchange(
         *by_context,
         *by_word,

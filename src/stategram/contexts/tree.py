@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from stategram.counts import (
     CompressedCounts,
     CountedLevel,
     GrowingLevels,
-    Range,
     Workspace,
     ranges_of,
     require_countable,
@@ -236,34 +234,13 @@ def _count(
     # Approximately the events of each first value: none follows the words at the end of sentences.
     positions = np.bincount(maps[0], corpus.word_counts).astype(np.int64)
     positions[maps[0][BEGIN]] += corpus.n_sentences * distances[0]
-    count = partial(
-        _count_range,
-        corpus.ids,
-        corpus.sentence_starts,
-        list(maps),
-        distances,
-        n_values,
-        Resources.current().threads,
-    )
     workspace = Workspace()
     levels = GrowingLevels(workspace, len(maps) + 1)
-    for part in map(count, ranges_of(positions, range_size)):
+    text = corpus.ids, corpus.sentence_starts, BEGIN, list(maps), distances, n_values
+    threads = Resources.current().threads
+    for first_values in ranges_of(positions, range_size):
+        part = _core.count_contexts(*text, *first_values, threads)
         workspace.spill_when_scarce(sum(array.nbytes for level in part for array in level))
         levels.append(part)
     del part  # its memory is needed
     return levels.finish()
-
-
-def _count_range(
-    ids: NDArray[np.uint32],
-    sentence_starts: NDArray[np.int64],
-    maps: list[NDArray[np.uint32]],
-    distances: list[int],
-    n_values: int,
-    threads: int,
-    first_values: Range,
-) -> list[CountedLevel]:
-    """Count the contexts whose first value is in a range: values, counts and first children by level."""
-    return _core.count_contexts(
-        ids, sentence_starts, BEGIN, maps, distances, n_values, *first_values, threads
-    )

@@ -8,9 +8,9 @@ import re
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from stategram.counts.workspace import Workspace
 from stategram.errors import BadDataError, StategramError, UsageError
@@ -39,7 +39,13 @@ class Blobs:
         if not name:
             raise UsageError("the name of the folder is empty; give a folder or a URL")
         self.place = name.rstrip("/") if is_url(name) else name
-        self._at = _opened(self.place)
+        self._root = self.place
+        self._system: Any = None
+        """The file system of a URL; None for a folder."""
+        if is_url(name):
+            system, self._root = url_file_system(self.place)
+            # fsspec writes local files in place, so that a reader could meet a part of one.
+            self._system = None if is_local_url(self.place) else system
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Blobs, (self.place,)
@@ -49,21 +55,45 @@ class Blobs:
 
     def shown(self, name: str) -> str:
         """Return the path or URL of a blob, as messages show it."""
-        return shown_url(self._at.full_name(_checked(name)))
+        path = self._path(name)
+        return path if self._system is None else shown_url(f"{self.place}/{name}")
 
     def has(self, name: str) -> bool:
         """Return whether there is a blob of this name."""
-        return self._at.has(_checked(name))
+        path = self._path(name)
+        if self._system is None:
+            return Path(path).is_file()
+        if _URL_WITH_QUERY.match(self.place):
+            return False
+        with self._errors("read", name):
+            try:
+                return bool(self._system.info(path)["type"] == "file")
+            except FileNotFoundError as error:
+                if not is_missing(error):
+                    raise
+                return False
 
     def size(self, name: str) -> int:
         """Return the size of a blob in bytes."""
-        with self._reading(name):
-            return self._at.size(_checked(name))
+        path = self._path(name)
+        with self._errors("read", name):
+            if self._system is None:
+                return Path(path).stat().st_size
+            size: int | None = self._system.info(path)["size"]
+            if size is None:
+                raise StategramError(f"{self.shown(name)}: the server does not report its size")
+            return size
 
     def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
         """Return the bytes of a blob from `begin` up to `end`, or up to its end."""
-        with self._reading(name):
-            data = self._at.read(_checked(name), begin, end)
+        path = self._path(name)
+        with self._errors("read", name):
+            if self._system is not None and begin == 0 and end is None:
+                return bytes(self._system.cat_file(path))
+            # Not cat_file(): where a server ignores the range, that returns the whole file.
+            with Path(path).open("rb") if self._system is None else self._opened(path) as file:
+                file.seek(begin)
+                data = bytes(file.read(-1 if end is None else max(end - begin, 0)))
         if end is not None and len(data) != max(end - begin, 0):
             raise BadDataError(
                 f"{self.shown(name)}: {begin + len(data):,} bytes, expected at least {end:,}; it is damaged: "
@@ -73,26 +103,65 @@ class Blobs:
 
     def write(self, name: str, data: ReadableBuffer) -> None:
         """Write a blob; it replaces one of the same name."""
-        self._at.write(_checked(name), data)
+        path = self._path(name)
+        if self._system is not None:
+            with self._errors("write", name):
+                self._system.pipe_file(path, bytes(data))
+            return
+        try:
+            Path(self._root).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StategramError(f"cannot make {Path(self._root)}: {error.strerror or error}") from error
+        atomic_write(path, data, packs=False)
 
     def remove(self, name: str) -> None:
         """Remove a blob, if it is there."""
-        self._at.remove(_checked(name))
+        path = self._path(name)
+        with self._errors("remove", name), suppress(FileNotFoundError):
+            if self._system is None:
+                Path(path).unlink()
+            else:
+                self._system.rm_file(path)
 
     def names(self) -> list[str]:
         """Return the names of all blobs, sorted; none if there is no such folder."""
-        return sorted(self._at.names())
+        if self._system is None:
+            with self._errors("read"), suppress(FileNotFoundError):
+                files = Path(self._root).iterdir()
+                return sorted(file.name for file in files if file.is_file() and not is_temporary(file))
+            return []
+        with self._errors("list"), suppress(FileNotFoundError):
+            self._system.invalidate_cache()
+            found = self._system.ls(self._root, detail=True)
+            names = (one["name"].rstrip("/").rpartition("/")[2] for one in found if one["type"] == "file")
+            return sorted(names)
+        return []
+
+    def _path(self, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"{name!r} cannot be the name of a blob; use letters, digits, '_', '-' and '.'")
+        if self._system is None:
+            return str(Path(self._root, name))
+        self._system.invalidate_cache()  # other machines write there too
+        return f"{self._root.rstrip('/')}/{name}"
+
+    def _opened(self, path: str) -> IO[bytes]:
+        file: IO[bytes] = self._system.open(path, "rb", cache_type="none")
+        return file
 
     @contextmanager
-    def _reading(self, name: str) -> Iterator[None]:
+    def _errors(self, action: str, name: str = "") -> Iterator[None]:
+        if self._system is not None:
+            with url_errors(action, f"{self.place}/{name}" if name else self.place):
+                yield
+            return
+        place = Path(self._root, name)
         try:
             yield
         except FileNotFoundError as error:
-            raise StategramError(
-                f"{self.shown(name)} is missing; run the command that made it again"
-            ) from error
+            raise StategramError(f"{place} is missing; run the command that made it again") from error
         except OSError as error:
-            raise StategramError(f"cannot read {self.shown(name)}: {error.strerror or error}") from error
+            raise StategramError(f"cannot {action} {place}: {error.strerror or error}") from error
 
 
 class TemporaryBlobs:
@@ -167,132 +236,3 @@ class CheckedBlobs(Blobs):
 
 AnyBlobs: TypeAlias = Blobs | TemporaryBlobs
 """Blobs that other processes see, or of this process alone."""
-
-
-def _opened(place: str) -> _Folder | _Store:
-    if not is_url(place):
-        return _Folder(Path(place))
-    system, path = url_file_system(place)
-    # fsspec writes local files in place, so that a reader could meet a part of one.
-    return _Folder(Path(path)) if is_local_url(place) else _Store(place, system, path)
-
-
-class _Folder:
-    """Blobs that are files of a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def full_name(self, name: str) -> str:
-        return str(self._folder / name)
-
-    def has(self, name: str) -> bool:
-        return (self._folder / name).is_file()
-
-    def size(self, name: str) -> int:
-        return (self._folder / name).stat().st_size
-
-    def read(self, name: str, begin: int, end: int | None) -> bytes:
-        with (self._folder / name).open("rb") as file:
-            file.seek(begin)
-            return file.read(-1 if end is None else max(end - begin, 0))
-
-    def write(self, name: str, data: ReadableBuffer) -> None:
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StategramError(f"cannot make {self._folder}: {error.strerror or error}") from error
-        atomic_write(self._folder / name, data, packs=False)
-
-    def remove(self, name: str) -> None:
-        try:
-            (self._folder / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise StategramError(
-                f"cannot remove {self.full_name(name)}: {error.strerror or error}"
-            ) from error
-
-    def names(self) -> list[str]:
-        try:
-            return [file.name for file in self._folder.iterdir() if file.is_file() and not is_temporary(file)]
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise StategramError(f"cannot read {self._folder}: {error.strerror or error}") from error
-
-
-class _Store:
-    """Blobs at a URL. Lists that fsspec keeps are forgotten: other machines write there too."""
-
-    def __init__(self, url: str, system: Any, root: str) -> None:
-        self._url = url
-        self._system = system
-        self._root = root
-
-    def full_name(self, name: str) -> str:
-        return f"{self._url}/{name}"
-
-    def _path(self, name: str) -> str:
-        self._system.invalidate_cache()
-        return f"{self._root.rstrip('/')}/{name}"
-
-    def has(self, name: str) -> bool:
-        if _URL_WITH_QUERY.match(self._url):
-            return False
-        with url_errors("read", self.full_name(name)):
-            try:
-                return bool(self._system.info(self._path(name))["type"] == "file")
-            except FileNotFoundError as error:
-                if not is_missing(error):
-                    raise
-                return False
-
-    def size(self, name: str) -> int:
-        with url_errors("read", self.full_name(name)):
-            size = self._size(name)
-            if size is None:
-                raise StategramError(
-                    f"{shown_url(self.full_name(name))}: the server does not report its size"
-                )
-            return size
-
-    def _size(self, name: str) -> int | None:
-        size: int | None = self._system.info(self._path(name))["size"]
-        return size
-
-    def read(self, name: str, begin: int, end: int | None) -> bytes:
-        with url_errors("read", self.full_name(name)):
-            if begin == 0 and end is None:
-                return bytes(self._system.cat_file(self._path(name)))
-            if end is not None and end <= begin:
-                return b""
-            # Not cat_file(): where a server ignores the range, that returns the whole file.
-            with self._system.open(self._path(name), "rb", cache_type="none") as file:
-                file.seek(begin)
-                return bytes(file.read(-1 if end is None else end - begin))
-
-    def write(self, name: str, data: ReadableBuffer) -> None:
-        with url_errors("write", self.full_name(name)):
-            self._system.pipe_file(self._path(name), bytes(data))
-
-    def remove(self, name: str) -> None:
-        with url_errors("remove", self.full_name(name)):
-            try:
-                self._system.rm_file(self._path(name))
-            except FileNotFoundError:
-                return
-
-    def names(self) -> list[str]:
-        with url_errors("list", self._url):
-            try:
-                self._system.invalidate_cache()
-                found = self._system.ls(self._root, detail=True)
-            except FileNotFoundError:
-                return []
-            return [one["name"].rstrip("/").rpartition("/")[2] for one in found if one["type"] == "file"]
-
-
-def _checked(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise UsageError(f"{name!r} cannot be the name of a blob; use letters, digits, '_', '-' and '.'")
-    return name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,7 +166,13 @@ def count_ngrams(
         levels = levels_of_shards(corpus, order, numbers, workspace, counting)
     else:
         require_countable(corpus)
-        levels = _count_levels(corpus, order, numbers, workspace, range_size, counting)
+        positions = positions_by_number(corpus.word_counts, corpus.n_sentences, numbers)
+        ranges = ranges_of(positions, fitting_range_size(order, len(numbers), range_size))
+        text = corpus.ids, corpus.sentence_starts, numbers, int(numbers[BEGIN]), order
+        threads = Resources.current().threads
+        counted = ((one, _core.count_ngrams(*text, *one, threads)) for one in ranges)
+        levels = _join_ranges(counted, order, positions, workspace, counting)
+        del text, counted
     del corpus  # which frees its memory, if the caller has no more use for it
     try:
         _link(levels, workspace, subprogress(progress, 0.7, 1.0))
@@ -194,21 +199,6 @@ def given_ngrams(
     }
     _link(levels, workspace, None)
     return NgramCounts(vocabulary, numbers, levels, workspace, report)
-
-
-def _count_levels(
-    corpus: Corpus,
-    order: int,
-    numbers: NDArray[np.uint32],
-    workspace: Workspace,
-    range_size: int,
-    progress: Progress | None,
-) -> list[NgramLevel]:
-    positions = positions_by_number(corpus.word_counts, corpus.n_sentences, numbers)
-    ranges = ranges_of(positions, fitting_range_size(order, len(numbers), range_size))
-    threads = Resources.current().threads
-    count = partial(_count_range, corpus.ids, corpus.sentence_starts, numbers, order, threads)
-    return _join_ranges(((one, count(one)) for one in ranges), order, positions, workspace, progress)
 
 
 def levels_of_shards(
@@ -258,20 +248,6 @@ def _join_ranges(
 def _root(n_words: int) -> NgramLevel:
     """Return the level of the empty n-gram."""
     return NgramLevel(np.zeros(1, np.uint32), _NONE, np.array([0, n_words], np.uint32), _NONE, _NONE)
-
-
-def _count_range(
-    ids: NDArray[np.uint32],
-    sentence_starts: NDArray[np.int64],
-    numbers: NDArray[np.uint32],
-    order: int,
-    threads: int,
-    first_words: Range,
-) -> list[CountedLevel]:
-    """Count the n-grams whose first word is in a range: last words, counts and first children by length."""
-    return _core.count_ngrams(
-        ids, sentence_starts, numbers, int(numbers[BEGIN]), order, *first_words, threads
-    )
 
 
 def _plan(workspace: Workspace, in_use: int, n_ngrams: int) -> None:
