@@ -552,6 +552,19 @@ def check_missing_arrays_are_refused(of: Subject) -> None:
             open_model(file.path)
 
 
+def check_arrays_that_do_not_fit_are_refused(of: Subject) -> None:
+    """Of another type, shape or length; a vocabulary is but bytes, and hash tables may be of any length."""
+    file = of.damaged()
+    for name, array in file.arrays.items():
+        if array.size and not name.endswith("vocabulary"):
+            other = np.int64 if array.dtype != np.int64 else np.int32
+            changes = [array.astype(other), array.reshape(-1, 1, 1)]
+            for changed in [*changes, *([] if "/entries-" in name else [array.reshape(-1)[:-1]])]:
+                file.write(arrays={**file.arrays, name: changed})
+                with pytest.raises(BadDataError):
+                    open_model(file.path).check()
+
+
 def check_numbers_that_are_none_are_found(of: Subject) -> None:
     file = of.damaged()
     for name, array in file.arrays.items():

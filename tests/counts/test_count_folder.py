@@ -135,15 +135,6 @@ def test_a_text_format_that_is_none_is_refused(
         open_counts(place)
 
 
-def test_classes_of_counts_on_the_command_line(
-    story: Path, counts: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    of_text = run("classes", story, "-k", 9, "--evaluate", story, capfd=capfd)
-    of_counts = run("classes", counts, "-k", 9, "--evaluate", story, capfd=capfd)
-    assert of_text[:2] == of_counts[:2]
-    assert of_text[0] == 0
-
-
 def test_counts_are_smaller_than_twice_the_text(story: Path, tmp_path: Path) -> None:
     count_text(story, str(tmp_path / "counts"), 5)
     assert sum(map(len, files_of(tmp_path / "counts").values())) < 2 * story.stat().st_size + 20_000
@@ -198,7 +189,7 @@ class _Interrupted(Exception):
 
 @pytest.mark.parametrize("after", [1, 5, 10, 15, 16, 25, 40, 45])
 def test_what_is_finished_is_not_done_again(
-    story: Path, tmp_path: Path, after: int, monkeypatch: pytest.MonkeyPatch
+    story: Path, tmp_path: Path, expected: dict[str, bytes], after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many blobs are written before the end, each is written once."""
     written: Counter[str] = Counter()
@@ -221,8 +212,7 @@ def test_what_is_finished_is_not_done_again(
     unfinished = {name for name in before if name.endswith(".shard")} - _listed(tmp_path, before)
     assert {name for name, n in written.items() if n > 1} <= unfinished
     monkeypatch.undo()
-    _count_elsewhere(story, tmp_path / "expected")
-    assert files_of(place) == files_of(tmp_path / "expected")
+    assert files_of(place) == expected
 
 
 def _listed(place: Path, written: Counter[str]) -> set[str]:
@@ -231,8 +221,12 @@ def _listed(place: Path, written: Counter[str]) -> set[str]:
     return {name for name in written if name.rpartition("-")[0] in parts}
 
 
-def _count_elsewhere(story: Path, place: Path) -> None:
-    count_text(story, str(place), 2, shard_size=5000)
+@pytest.fixture(scope="module")
+def expected(story: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The files of counts that were made without interruption."""
+    place = tmp_path_factory.mktemp("expected") / "counts"
+    count_text(story, place, 2, shard_size=5000)
+    return files_of(place)
 
 
 def _interrupted(story: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,9 +243,8 @@ def _interrupted(story: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("suffix", [".shard", ".part"])
 def test_lost_and_cut_work_is_done_again(
-    story: Path, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+    story: Path, tmp_path: Path, expected: dict[str, bytes], suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _count_elsewhere(story, tmp_path / "expected")
     for change in ("remove", "cut"):
         place = tmp_path / change
         _interrupted(story, place, monkeypatch)
@@ -261,7 +254,7 @@ def test_lost_and_cut_work_is_done_again(
             else:
                 file.write_bytes(file.read_bytes()[:-3])
         count_text(story, str(place), 2, shard_size=5000)
-        assert files_of(place) == files_of(tmp_path / "expected")
+        assert files_of(place) == expected
 
 
 @pytest.mark.parametrize("suffix", [".ids", ".run"])
@@ -445,13 +438,6 @@ def test_an_empty_text_and_a_missing_file_are_errors(
     cut.write_bytes(gzip.compress(b"a b c\n" * 1000)[:30])
     code, _, err = run("count", cut, "-o", tmp_path / "counts", capfd=capfd)
     assert (code, "cut.gz: the gzip data is truncated" in err) == (3, True)
-
-
-def test_counts_at_a_url(story: Path) -> None:
-    count_text(story, "memory://counts/here", 2, shard_size=20_000)
-    expected = NgramModel.train(read_corpus(story), 2).score(["w1 w2"]).log_probs
-    found = NgramModel.train(open_counts("memory://counts/here"), 2).score(["w1 w2"]).log_probs
-    assert np.array_equal(found, expected)
 
 
 def test_counts_at_a_url_on_the_command_line(

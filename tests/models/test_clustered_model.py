@@ -275,19 +275,6 @@ def rewritten(path: Path, change: Callable[[dict[str, NDArray[Any]]], object]) -
     file.write(arrays=file.arrays)
 
 
-def test_nodes_without_counts_are_refused(file: Path) -> None:
-    rewritten(file, lambda arrays: arrays.update({"level2/node_counts": np.array([], np.uint32)}))
-    with pytest.raises(
-        BadDataError, match=r"model: invalid clustered model \(its arrays do not fit together\)"
-    ):
-        open_model(file)
-    rewritten(file, lambda arrays: arrays.pop("level2/node_counts"))
-    with pytest.raises(
-        BadDataError, match=r"model: invalid clustered model \(it has no array node_counts\); write it again"
-    ):
-        open_model(file)
-
-
 def test_a_node_that_never_occurs_is_refused(file: Path) -> None:
     def change(arrays: dict[str, NDArray[Any]]) -> None:
         arrays["level1/node_counts"][1] = 0
