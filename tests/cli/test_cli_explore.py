@@ -77,7 +77,7 @@ def test_without_a_text_and_without_the_extra(
     place: Path, name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A model makes up what is read; a page is written without the libraries of the server."""
-    monkeypatch.setattr("stategram.explore.app.server.find_spec", lambda name: None)
+    monkeypatch.setattr("stategram.explore.pages.rendering.find_spec", lambda name: None)
     status, page, err = run("explore", place / name, "-q", "-o", "-", capfd=capfd)
     assert (status, err) == (0, "")
     answers = _saved(page)

@@ -148,7 +148,9 @@ def test_views_are_linked_and_back_works(browser: Browser, address: str) -> None
     page.locator("main a[href*='#/states']").first.click()
     page.wait_for_timeout(500)
     assert re.search(r"#/states\?.*state=\d+", page.url)
-    visit.go("tree?word=king")
+    visit.go("tree")
+    page.get_by_role("combobox", name="Find a word").fill("king")
+    page.keyboard.press("Enter")
     page.locator(".found").wait_for()
     path = explorer().answer("word", {"word": "king"})["classes"][0]["path"]
     assert path in page.locator(".found").inner_text().replace(" ", "")
@@ -156,7 +158,10 @@ def test_views_are_linked_and_back_works(browser: Browser, address: str) -> None
 
 
 def test_only_states_of_the_last_level_are_linked(browser: Browser, address: str) -> None:
-    visit = Visit(browser, address, "states?source=3&word=the")
+    visit = Visit(browser, address, "states?source=3")
+    visit.page.get_by_label("Word", exact=True).fill("the")
+    visit.page.keyboard.press("Enter")
+    visit.page.locator(".context-tree").wait_for()
     first, last = visit.page.locator(".context-tree .level").all()
     levels = explorer().answer("context_tree", {"source": "3", "word": "the"})["levels"]
     assert first.locator("a").count() == 0

@@ -16,7 +16,7 @@ from reproductions import sample
 from stategram.display import table_text
 from stategram.errors import StategramError
 from stategram.evaluation import Difference, Resampling
-from stategram.explore.pages import check_page_libraries
+from stategram.explore.pages import check_libraries
 from stategram.explore.pages.charts import Chart
 from stategram.explore.pages.line_charts import panel_svg
 from stategram.explore.views import ClusterGallery
@@ -332,10 +332,10 @@ def test_all_is_written(tmp_path: Path) -> None:
 
 
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_page_libraries()
+    check_libraries("the page")
     monkeypatch.setattr("stategram.explore.pages.rendering.find_spec", lambda name: None)
     with pytest.raises(StategramError, match=r'pip install "stategram\[explore\]"'):
-        check_page_libraries()
+        check_libraries("the page")
     with pytest.raises(StategramError, match="vl_convert"):
         write_report(sample(), tmp_path)
     assert list(tmp_path.iterdir()) == []

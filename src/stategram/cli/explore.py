@@ -13,7 +13,8 @@ from stategram.cli.checks import check_inputs, check_outputs, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import format_for, read_model_and_manifest, show_read_stats
-from stategram.explore.app import ExploredModel, Explorer, check_explore_extra, listen, saved_page, serve
+from stategram.explore.app import ExploredModel, Explorer, listen, saved_page, serve
+from stategram.explore.pages import check_libraries
 from stategram.storage import atomic_write, input_files
 from stategram.text import Corpus, read_corpora
 from stategram.wording import printable
@@ -84,7 +85,7 @@ def explore(
         with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
             atomic_write(output, saved_page(explorer, progress).encode())
         return
-    check_explore_extra()
+    check_libraries("the explorer", ("starlette", "uvicorn"))
     # Before any long work: a port that is taken is an error at once.
     with listen(port) as listening:
         explorer = _explorer(model_names, texts, reading, console)

@@ -13,7 +13,7 @@ from stategram.cli.checks import check_inputs, option_name, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import FORMAT_OPTIONS, TextOptions, common_options, document_text_options
 from stategram.contexts import file_of_tags
-from stategram.explore.pages import check_page_libraries
+from stategram.explore.pages import check_libraries
 from stategram.paper import (
     TABLES,
     VOCABULARY_SIZE,
@@ -108,7 +108,7 @@ def reproduce(
     if scale:
         check_scale(scale)
     check_folder(output)
-    check_page_libraries()
+    check_libraries("the page")
     console.steps = 3
     try:
         began = Clock.now()

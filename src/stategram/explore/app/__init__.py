@@ -3,6 +3,6 @@
 from stategram.explore.app.explored import ExploredModel
 from stategram.explore.app.explorer import Explorer
 from stategram.explore.app.page import saved_page
-from stategram.explore.app.server import check_explore_extra, listen, serve
+from stategram.explore.app.server import listen, serve
 
-__all__ = ["ExploredModel", "Explorer", "check_explore_extra", "listen", "saved_page", "serve"]
+__all__ = ["ExploredModel", "Explorer", "listen", "saved_page", "serve"]

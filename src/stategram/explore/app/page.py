@@ -24,7 +24,7 @@ from stategram.explore.views import representative_members, representative_state
 from stategram.progress import Progress
 from stategram.text import END
 
-_SCRIPTS = ("core", "overview", "reading", "classmap", "tree", "states", "ladder", "compare")
+_SCRIPTS = ("core", "widgets", "overview", "reading", "classmap", "tree", "states", "ladder", "compare")
 _STYLES = ("explorer", "clusters")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
@@ -132,7 +132,6 @@ def _requests(explorer: Explorer) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _requests_of(explored: ExploredModel, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "overview", {}
-    yield "words", {"prefix": "", "top": 12}
     histories = [ngram for row in frequent_texts(explored.model) for ngram in row]
     words: dict[str, None] = {}
     if text:

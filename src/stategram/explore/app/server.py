@@ -9,7 +9,6 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 HOST, PORT = "127.0.0.1", 8421
-_LIBRARIES = ("starlette", "uvicorn")
 _log = logging.getLogger(__name__)
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
 _SECONDS = 30.0
@@ -39,15 +37,6 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-
-
-def check_explore_extra() -> None:
-    """Raise an error now, before any long work, if a library of the explorer is not installed."""
-    missing = [name for name in _LIBRARIES if find_spec(name) is None]
-    if missing:
-        raise StategramError(
-            f'the explorer needs {", ".join(missing)}, not installed: pip install "stategram[explore]"'
-        )
 
 
 def listen(port: int | None) -> socket.socket:

@@ -1,7 +1,7 @@
 """Pages for people: one HTML file with tables and charts, from Jinja templates."""
 
 from stategram.explore.pages.rendering import (
-    check_page_libraries,
+    check_libraries,
     input_files_table,
     policy_of,
     render,
@@ -10,7 +10,7 @@ from stategram.explore.pages.rendering import (
 )
 
 __all__ = [
-    "check_page_libraries",
+    "check_libraries",
     "input_files_table",
     "policy_of",
     "render",

@@ -26,12 +26,12 @@ _LIBRARIES = ("altair", "jinja2", "vl_convert")
 _NEGATIVE = re.compile(r"(?<![\w-])-(?=[\d.])")
 
 
-def check_page_libraries() -> None:
-    """Raise an error now, before any long work, if the libraries that write a page are not installed."""
-    missing = [name for name in _LIBRARIES if find_spec(name) is None]
+def check_libraries(use: str, names: Iterable[str] = _LIBRARIES) -> None:
+    """Raise an error now, before any long work, if libraries are missing; by default those of a page."""
+    missing = [name for name in names if find_spec(name) is None]
     if missing:
         raise StategramError(
-            f'the page needs {", ".join(missing)}, not installed: pip install "stategram[explore]"'
+            f'{use} needs {", ".join(missing)}, not installed: pip install "stategram[explore]"'
         )
 
 
@@ -40,7 +40,7 @@ def render(template: str, package: str, **values: Any) -> str:
 
     Templates may use those of this package.
     """
-    check_page_libraries()
+    check_libraries("the page")
     return printable(_environment(package).get_template(template).render(values))
 
 

@@ -1,57 +1,8 @@
 "use strict";
 /* The class map: every word class is a circle (its area: how much of the text it covers), near to the classes
-   that are used alike. explorer.clusters holds what the three views of clusters share. */
+   that are used alike. */
 (() => {
-  const { element, svg } = explorer;
-
-  /* ---- Shared by the map, the tree and the states ---- */
-
-  /** Return words as nodes, set apart by middle dots. */
-  function joined(words) {
-    return words.flatMap((text, index) => (index ? [" · ", explorer.word(text)] : [explorer.word(text)]));
-  }
-
-  /** Return the source the place names, or the first one. */
-  const chosen = (sources, source) => sources.find((each) => each.source === source) || sources[0];
-
-  /** Return a select of the sources, or null if there is nothing to choose. */
-  function sourceSelect(sources, current, view) {
-    if (sources.length < 2) return null;
-    const select = element("select", { id: "source", onchange: () => explorer.go(view, { source: select.value }) },
-      sources.map((each) => element("option", { value: each.source, selected: each === current }, each.title)));
-    return element("p", { class: "cl-field" }, element("label", { for: "source" }, "Part of the model"), select);
-  }
-
-  /** Return a list of bars. A row: {name (nodes), value (0..1 of the scale), ground (a grey bar), text, detail}. */
-  function bars(rows, label) {
-    const width = (value) => `width:${(100 * Math.max(0, Math.min(1, value))).toFixed(2)}%`;
-    return element("ul", { class: "cl-bars", "aria-label": label }, rows.map((row) => element("li", { title: row.detail },
-      element("span", { class: "cl-name" }, row.name),
-      element("span", { class: "cl-bar", "aria-hidden": "true" },
-        row.ground !== undefined && element("i", { class: "ground", style: width(row.ground) }),
-        element("i", { style: width(row.value) })),
-      element("span", { class: "cl-number" }, row.text))));
-  }
-
-  /** Following a link inside a view draws the view anew: move the focus to what was asked for then, if the link
-      had it. Call it at the end of every rendering. */
-  let followed = null;
-  function keepFocus(root, view, heading) {
-    root.addEventListener("click", (event) => {
-      const link = event.target.closest && event.target.closest("a[href]");
-      if (link && link.getAttribute("href").startsWith("#/" + view)) followed = view;
-    });
-    if (followed === view && heading) {
-      heading.focus({ preventScroll: true });
-      const { top, bottom } = heading.getBoundingClientRect();
-      if (top < 0 || bottom > innerHeight) heading.scrollIntoView({ block: "nearest" });
-    }
-    followed = null;
-  }
-
-  const follow = (view) => { followed = view; };
-
-  explorer.clusters = { joined, chosen, sourceSelect, bars, keepFocus, follow };
+  const { element, svg, joined, bars } = explorer;
 
   /* ---- The map ---- */
 
@@ -306,7 +257,6 @@
     let all = false;
     const relevance = (member) => lambda * Math.log2(member.probability)
       + (1 - lambda) * Math.log2(member.probability / (member.frequency || member.probability));
-    const scale = Math.max(...answer.members.map((member) => Math.max(member.probability, member.frequency || 0)));
     const output = element("output", { for: "lambda" });
     const slider = element("input", { type: "range", id: "lambda", min: 0, max: 1, step: .05, value: lambda, oninput: () => {
       lambda = Number(slider.value);
@@ -325,9 +275,8 @@
       });
       list.replaceChildren(bars((all ? members : members.slice(0, SHOWN)).map((member) => ({
         name: explorer.wordLink(member.word),
-        value: member.probability / scale,
-        ground: (member.frequency || 0) / scale,
-        text: explorer.percent(member.probability),
+        value: member.probability,
+        ground: member.frequency || 0,
         detail: `${explorer.percent(member.probability)} of the class, ${explorer.percent(member.frequency)} of all words`,
       })), "Words of the class"));
       more.textContent = all ? "Fewer words" : `All ${explorer.count(members.length)} words`;
@@ -339,22 +288,17 @@
       element("p", { class: "note" }, "1: the most frequent words first; 0: the words most peculiar to the class."),
       list,
       element("p", { class: "legend" }, element("span", null, element("i", { class: "in-class" }), "in the class"),
-        element("span", null, element("i", { class: "overall" }), "in all text")),
+        element("span", null, element("i", { class: "in-text" }), "in all text")),
       more,
       answer.words > answer.members.length
         && element("p", { class: "note" }, `The first ${explorer.count(answer.members.length)} of ${explorer.count(answer.words)} words.`) || "");
     return box;
   }
 
-  function links(source, rows, label) {
-    const most = Math.max(...rows.map((row) => row.probability));
-    return bars(rows.map((row) => ({
-      name: explorer.classLink(source, row.number, joined(row.top.slice(0, 3))),
-      value: row.probability / most,
-      text: explorer.percent(row.probability),
-      detail: `class ${row.number}`,
-    })), label);
-  }
+  const links = (source, rows, label) => bars(rows.map((row) => ({
+    name: explorer.classLink(source, row.number, joined(row.top.slice(0, 3))),
+    value: row.probability, detail: `class ${row.number}`,
+  })), label);
 
   function describe(answer, source, params) {
     const heading = element("h3", { id: "class-title", tabindex: "-1" }, `Class ${answer.number}`);
@@ -395,7 +339,7 @@
     available: (model) => model.classes.length > 0,
     async render(root, params) {
       const sources = explorer.info.models[explorer.model].classes;
-      const source = chosen(sources, params.source);
+      const source = explorer.chosen(sources, params.source);
       const model = explorer.model;
       const data = await explorer.api("classes", { model, source: source.source });
       if (!root.isConnected) return null;
@@ -420,15 +364,14 @@
         if (location.hash !== target) history.pushState(null, "", target);
         open(number);
       });
-      const heading = sourceSelect(sources, source, "classes");
       root.append(
-        heading || "",
+        explorer.sourceSelect(sources, source, "classes"),
         element("div", { class: "cl-columns" }, map.node, panel),
         asList(data, source.source));
       const number = Number(params.class);
       if (params.class !== undefined && data.classes.some((each) => each.number === number)) await open(number);
       else panel.append(element("p", { class: "note" }, "No class is selected."));
-      keepFocus(root, "classes", panel.querySelector("h3"));
+      explorer.keepFocus(root, "classes", panel.querySelector("h3"));
       return map.done;
     },
   });

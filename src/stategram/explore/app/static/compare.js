@@ -24,18 +24,16 @@
     const show = (text) => (text === END ? "¶" : text);
     const rows = items.slice(0, LISTED);
     return element("div", null,
-      element("ol", { class: "concordance" }, rows.map((item) => {
+      explorer.concordance(rows.map((item) => {
         const { words } = answer.sentences[item.s];
-        const left = words.slice(Math.max(0, item.p - AROUND), item.p).join(" ");
-        const right = words.slice(item.p + 1, item.p + 1 + AROUND).map(show).join(" ");
-        const place = explorer.href("reading", { at: `${item.s + 1}.${item.p + 1}` });
-        return element("li", null,
-          element("span", { class: "left" }, word(left)),
-          element("a", { href: place, class: "here" }, word(show(item.text)),
+        return {
+          left: words.slice(Math.max(0, item.p - AROUND), item.p).join(" "),
+          here: element("a", { href: explorer.href("reading", { at: `${item.s + 1}.${item.p + 1}` }) }, word(show(item.text)),
             item.text === END && element("span", { class: "sr" }, "end of sentence")),
-          element("span", { class: "right" }, word(right)),
-          element("span", { class: `number ${item.gain > 0 ? "gain" : "loss"}` }, signed(item.gain),
-            element("small", null, `${bits(item.a)} → ${bits(item.b)}`)));
+          right: words.slice(item.p + 1, item.p + 1 + AROUND).map(show).join(" "),
+          number: [signed(item.gain), element("small", null, `${bits(item.a)} → ${bits(item.b)}`)],
+          kind: item.gain > 0 ? "gain" : "loss",
+        };
       })),
       items.length > rows.length
         && element("p", { class: "note" }, `The first ${count(rows.length)} of ${count(items.length)} words.`));

@@ -2,95 +2,6 @@
   "use strict";
   /* Ladder: the prediction after one history, from the unigram step by step to the whole model. */
   const { element, word, percent, count } = explorer;
-  const PAUSE = 150;
-  const SUGGESTED = 8;
-  let boxes = 0;
-
-  /** A text field that suggests words while one types (ARIA combobox with a list).
-      complete(value) promises [{word, note}]; take(word) is given the one chosen; enter() follows Enter without. */
-  explorer.combobox = ({ label, hint, value, placeholder, complete, take, input, enter }) => {
-    const id = `suggest-${++boxes}`;
-    const newest = explorer.latest();
-    let options = [];
-    let active = -1;
-    const list = element("ul", { role: "listbox", id: `${id}-list`, "aria-label": `Suggestions: ${label}`, hidden: true });
-    const field = element("input", {
-      type: "text", id, role: "combobox", autocomplete: "off", autocapitalize: "off", spellcheck: "false", dir: "auto",
-      "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": `${id}-list`,
-      "aria-describedby": hint && `${id}-hint`, placeholder,
-      oninput: () => { if (input) input(field.value); suggest(); },
-      onfocus: () => suggest(),
-      onblur: () => { suggest.cancel(); close(); },
-      onkeydown: keys,
-    });
-    field.value = value || "";
-
-    function close() {
-      newest(Promise.resolve()); // An answer still under way must not open the list again.
-      list.hidden = true;
-      mark(-1);
-      field.setAttribute("aria-expanded", "false");
-    }
-
-    function mark(index) {
-      active = index;
-      [...list.children].forEach((node, each) => node.setAttribute("aria-selected", String(each === index)));
-      if (index >= 0) field.setAttribute("aria-activedescendant", `${id}-${index}`);
-      else field.removeAttribute("aria-activedescendant");
-    }
-
-    const suggest = explorer.debounce(async () => {
-      const answer = await newest(complete(field.value)).catch(() => null);
-      if (!answer || document.activeElement !== field) return;
-      options = answer.words;
-      list.replaceChildren(...options.map((option, index) => element("li", {
-        role: "option", id: `${id}-${index}`, "aria-selected": "false",
-        onmousedown: (event) => { event.preventDefault(); choose(index); },
-      }, word(option.word), element("span", { class: "number" }, option.note))));
-      list.hidden = !options.length;
-      field.setAttribute("aria-expanded", String(!list.hidden));
-      // After a letter the first suggestion is one key away; before one, Tab leaves the field as ever.
-      mark(answer.begun && options.length ? 0 : -1);
-    }, PAUSE);
-
-    function choose(index) {
-      const { word: chosen } = options[index];
-      close();
-      take(chosen, field);
-    }
-
-    function keys(event) {
-      if (event.isComposing) return;
-      const open = !list.hidden;
-      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-        event.preventDefault();
-        if (!open) suggest();
-        else if (event.key === "ArrowDown") mark((active + 1) % options.length);
-        else mark(active > 0 ? active - 1 : options.length - 1);
-      } else if (event.key === "Escape" && open) {
-        event.preventDefault();
-        close();
-      } else if ((event.key === "Enter" || (event.key === "Tab" && !event.shiftKey)) && open && active >= 0) {
-        event.preventDefault();
-        choose(active);
-      } else if (event.key === "Enter") {
-        event.preventDefault();
-        suggest.cancel();
-        close();
-        if (enter) enter(field);
-      }
-    }
-
-    const node = element("div", { class: "combobox" },
-      element("label", { for: id }, label),
-      element("div", { class: "field" }, field, list),
-      hint && element("p", { class: "note", id: `${id}-hint` }, hint));
-    return { node, field };
-  };
-
-  /** Put the word as typed first if it is among the suggestions: Enter then keeps it. */
-  const typedFirst = (items, typed) =>
-    [...items].sort((a, b) => Number(b.word === typed) - Number(a.word === typed));
 
   /* ---- The table ---- */
 
@@ -165,13 +76,9 @@
     const historyBox = explorer.combobox({
       label: "History", value: history, placeholder: "the start of a sentence",
       hint: "The words so far. Suggestions are what the model expects next; Tab or Enter takes one.",
-      complete: async (value) => {
+      complete: (value) => {
         const [, before, typed] = /^(.*?)(\S*)$/s.exec(value);
-        const answer = await explorer.api("predict", {
-          model, history: before.trim().replace(/\s+/g, " "), top: SUGGESTED, prefix: typed,
-        });
-        const words = typedFirst(answer.words, typed).map((item) => ({ word: item.word, note: percent(item.probability) }));
-        return { words, begun: typed !== "" };
+        return explorer.suggestions("predict", { history: before.trim().replace(/\s+/g, " ") }, typed, "probability");
       },
       input: (value) => { history = value.replace(/\s+/g, " "); later(); },
       take: (chosen, field) => {
@@ -201,18 +108,7 @@
       update();
     }
 
-    const watchBox = explorer.combobox({
-      label: "Watch a word", placeholder: "add a word",
-      complete: async (value) => {
-        const prefix = value.trim();
-        if (!prefix) return { words: [], begun: false };
-        const answer = await explorer.api("words", { model, prefix, top: SUGGESTED });
-        const words = typedFirst(answer.words, prefix).map((item) => ({ word: item.word, note: percent(item.frequency) }));
-        return { words, begun: true };
-      },
-      take: (chosen) => watch(chosen),
-      enter: (field) => watch(field.value),
-    });
+    const watchBox = explorer.wordBox({ label: "Watch a word", placeholder: "add a word", take: watch });
 
     drawChips();
     root.append(

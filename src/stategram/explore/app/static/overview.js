@@ -1,7 +1,7 @@
 (() => {
   "use strict";
   /* Overview: what the model is, its figures, examples of its content, how it was made. */
-  const { element, facts, href, word } = explorer;
+  const { element, facts, href, joined, word } = explorer;
 
   function views() {
     return element("ul", { class: "views" }, explorer.usable().slice(1).map((view) => element("li", null,
@@ -41,7 +41,6 @@
 
   async function render(root) {
     const answer = await explorer.api("overview", { model: explorer.model });
-    const { joined } = explorer.clusters;
     root.append(
       element("p", { class: "lede" }, answer.title),
       facts(answer.facts),

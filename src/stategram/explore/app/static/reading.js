@@ -3,9 +3,6 @@
   /* Reading: a text whose words are tinted by how surprising they are to the model. */
   const { element, word, bits, percent, count } = explorer;
 
-  const TEXT_KEPT = "stategram explorer: text";
-  const SHORT_TEXT = 4000; // Characters; longer text is scored when asked to, not at every pause.
-  const PAUSE = 250;
   const END = "</s>";
   const BANDS = [
     ["1", (rank) => rank === 1],
@@ -14,87 +11,6 @@
     ["101–1,000", (rank) => rank >= 101 && rank <= 1000],
     [">1,000", () => true],
   ];
-
-  /* ---- Shared with the other views that take text ---- */
-
-  function keptText() {
-    const { sample, saved } = explorer.info;
-    if (saved) return sample;
-    try {
-      return sessionStorage.getItem(TEXT_KEPT) ?? sample;
-    } catch {
-      return sample; // Storage may be refused to pages opened from a file.
-    }
-  }
-
-  function keepText(text) {
-    try {
-      sessionStorage.setItem(TEXT_KEPT, text);
-    } catch {
-      // Too long, or no storage: the text is then forgotten with the page.
-    }
-  }
-
-  /** A text area whose text is handed to score(text): after a pause, with Ctrl+Enter and by the button. */
-  explorer.textBox = (label, action, score) => {
-    const { saved, sample } = explorer.info;
-    const run = () => {
-      later.cancel();
-      keepText(area.value);
-      score(area.value);
-    };
-    const later = explorer.debounce(run, PAUSE);
-    const area = element("textarea", {
-      id: "text", rows: 5, spellcheck: "false", autocomplete: "off", dir: "auto", "aria-describedby": "text-hint",
-      placeholder: "Paste some text here, one sentence per line.", readonly: saved,
-      oninput: () => { if (area.value.length <= SHORT_TEXT) later(); },
-      onkeydown: (event) => {
-        if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-        event.preventDefault();
-        run();
-      },
-    });
-    area.value = keptText();
-    const hint = saved
-      ? "This is a saved page: it holds this text only. Run stategram explore to score your own."
-      : "One sentence per line, words parted by spaces, as the model was trained.";
-    const node = element("form", { class: "text-box", onsubmit: (event) => { event.preventDefault(); run(); } },
-      element("label", { for: "text" }, label),
-      area,
-      element("div", { class: "actions" },
-        !saved && element("button", { type: "submit", class: "primary" }, action),
-        !saved && element("kbd", null, "Ctrl+Enter"),
-        !saved && sample && element("button", { type: "button", onclick: () => {
-          area.value = sample;
-          run();
-        } }, "Sample text"),
-        element("p", { class: "note", id: "text-hint" }, hint)));
-    return { node, area, run, cancel: later.cancel };
-  };
-
-  /** Words with their probabilities as bars, the longest of which is `full`. */
-  explorer.bars = (items, full) => {
-    const longest = full || Math.max(...items.map((item) => item.probability), 1e-12);
-    return element("ul", { class: "chances" }, items.map((item) => element("li", { class: item.marked && "marked" },
-      explorer.wordLink(item.word),
-      element("span", { class: "track", "aria-hidden": "true" },
-        element("i", { style: `width: ${(100 * Math.min(1, item.probability / longest)).toFixed(1)}%` })),
-      element("span", { class: "number" }, percent(item.probability)))));
-  };
-
-  const seriesColour = (index) => `var(--series-${1 + (index % 8)})`;
-
-  /** Fractions of a whole as one bar with a legend. */
-  explorer.stack = (titles, fractions) => {
-    const shown = titles.map((title, index) => ({ title, fraction: fractions[index], colour: seriesColour(index) }));
-    const text = shown.map(({ title, fraction }) => `${title} ${percent(fraction)}`).join(", ");
-    return element("div", { class: "stack" },
-      element("div", { class: "stacked", role: "img", "aria-label": text }, shown.map(({ fraction, colour }) =>
-        element("i", { style: `width: ${(100 * fraction).toFixed(2)}%; background: ${colour}` }))),
-      element("ul", { class: "key" }, shown.map(({ title, fraction, colour }) => element("li", null,
-        element("i", { style: `background: ${colour}` }),
-        element("span", null, title), element("span", { class: "number" }, percent(fraction))))));
-  };
 
   /** Hand the browser a file with this text. */
   explorer.download = (name, text) => {
@@ -165,7 +81,9 @@
       answer.unknown && element("p", { class: "note" }, "Not in the vocabulary: scored as an unknown word."),
       explorer.facts(facts),
       element("h4", null, "Expected here"),
-      explorer.bars(answer.expected.map((item) => ({ ...item, marked: item.word === answer.word }))),
+      explorer.bars(answer.expected.map((item) => ({
+        name: explorer.wordLink(item.word), value: item.probability, marked: item.word === answer.word,
+      })), "Expected words"),
       ...(parts.length > 1 ? [element("h4", null, "Which part said so"),
         explorer.stack(parts.map((part) => part.title), parts.map((part) => part.share))] : []),
       ...(evidence.length ? [element("h4", null, "Which contexts said so"),
@@ -197,12 +115,11 @@
   function drawRanks(figure, ranks) {
     const rows = bands(ranks);
     const late = ranks.sentences.flat().filter((one) => one === null).length;
-    const most = Math.max(...rows.map((row) => row.share), 1e-12);
     figure.replaceChildren(
       element("figcaption", null, element("h3", null, "How high each word was ranked"),
         element("p", null, "1 is the word the model held most likely.")),
-      explorer.clusters.bars(rows.map(({ rank, share, words }) => ({
-        name: rank, value: share / most, text: percent(share), detail: `${count(words)} words`,
+      explorer.bars(rows.map(({ rank, share, words }) => ({
+        name: rank, value: share, detail: `${count(words)} words`,
       })), "Words by rank"),
       late > 0 && element("p", { class: "note" }, `${count(late)} words were not ranked in time.`) || "");
   }

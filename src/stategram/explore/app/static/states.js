@@ -2,14 +2,12 @@
 /* The state microscope: which contexts a model takes for one state, what follows them, where they stand in the
    text; and the context tree of a word, level by level. */
 (() => {
-  const { element } = explorer;
-  const { joined, chosen, sourceSelect, bars, keepFocus } = explorer.clusters;
+  const { element, joined, bars, plural } = explorer;
   const LISTED = 100;
   const CONTEXTS = 16;
 
   const context = (text) => element("bdi", { class: "context", dir: "auto" }, text);
   const contexts = (texts) => texts.flatMap((text, index) => (index ? [" · ", context(text)] : [context(text)]));
-  const plural = (number, one, many) => `${explorer.count(number)} ${number === 1 ? one : many}`;
 
   /* ---- The list of states ---- */
 
@@ -28,11 +26,11 @@
           "aria-current": state.number === selected && "true" },
           element("span", { class: "state-contexts" }, contexts(state.examples)),
           element("span", { class: "note next" }, joined(state.next)),
-          element("span", { class: "note" }, `state ${state.number}: ${plural(state.contexts, "context", "contexts")}, ${explorer.count(state.events)} events`)))));
+          element("span", { class: "note" }, `state ${state.number}: ${plural(state.contexts, "context")}, ${explorer.count(state.events)} events`)))));
       more.hidden = kept.length <= most;
       found.textContent = wanted
-        ? `${plural(kept.length, "state", "states")} with “${filter.value.trim()}”`
-        : `${plural(kept.length, "state", "states")}, the most frequent first`;
+        ? `${plural(kept.length, "state")} with “${filter.value.trim()}”`
+        : `${plural(kept.length, "state")}, the most frequent first`;
     }
     const filter = element("input", { type: "search", id: "state-filter", value: params.filter, autocomplete: "off", spellcheck: "false", dir: "auto",
       oninput: () => {
@@ -63,25 +61,18 @@
       : [`These ${explorer.count(state.contexts)} contexts are one state because the same categories follow each of them: `];
     return element("p", { class: "why" }, them, "in ", explorer.percent(sum), " of the cases words such as ",
       joined(first.top.slice(0, 3)), second ? [" or ", joined(second.top.slice(0, 3))] : null,
-      `. What was counted after one of them, ${plural(state.events, "event", "events")} in all, predicts after all of them.`);
+      `. What was counted after one of them, ${plural(state.events, "event")} in all, predicts after all of them.`);
   }
 
-  function concordance(lines) {
-    return element("div", { class: "kwic", role: "group", "aria-label": "Concordance", tabindex: "0" },
-      element("ul", null, lines.map((line) => element("li", { title: `${explorer.bits(line.surprisal)} bits` },
-        element("span", { class: "left" }, explorer.word(line.left), " ", element("b", null, explorer.word(line.context))),
-        element("span", { class: "right" }, element("mark", null, explorer.word(line.word)), " ", explorer.word(line.right)),
-        element("span", { class: "cl-number" }, explorer.bits(line.surprisal))))));
-  }
+  const concordance = (lines) => explorer.concordance(lines.map((line) => ({
+    ...line, here: [explorer.word(line.context), " ", element("mark", null, explorer.word(line.word))],
+    number: explorer.bits(line.surprisal),
+  })));
 
   function describe(state, source) {
-    const scaled = (rows, name, label) => {
-      const most = Math.max(...rows.map((row) => row.probability));
-      return bars(rows.map((row) => ({ name: name(row), value: row.probability / most, text: explorer.percent(row.probability) })), label);
-    };
+    const listed = (rows, name, label) => bars(rows.map((row) => ({ name: name(row), value: row.probability })), label);
     const category = (row) => explorer.classLink(state.categories, row.number, joined(row.top));
-    const all = Math.max(...state.examples.map((each) => each.count));
-    const example = (each) => ({ name: context(each.context), value: each.count / all, text: explorer.count(each.count) });
+    const example = (each) => ({ name: context(each.context), value: each.count, text: explorer.count(each.count) });
     const list = element("div", null, bars(state.examples.slice(0, CONTEXTS).map(example), "Contexts of the state"));
     const more = state.examples.length > CONTEXTS && element("button", { type: "button", onclick: () => {
       list.replaceChildren(bars(state.examples.map(example), "Contexts of the state"));
@@ -89,12 +80,12 @@
     } }, `${state.examples.length - CONTEXTS} more`);
     return [
       element("h3", { tabindex: "-1" }, `State ${state.number}`),
-      element("p", { class: "note" }, `${plural(state.contexts, "context", "contexts")} · ${plural(state.events, "event", "events")}`),
+      element("p", { class: "note" }, `${plural(state.contexts, "context")} · ${plural(state.events, "event")}`),
       why(state),
       element("div", { class: "state-parts" },
         element("div", null, element("h4", null, "Its contexts"), list, more),
-        element("div", null, element("h4", null, "Which category comes next"), scaled(state.next, category, "Next categories")),
-        element("div", null, element("h4", null, "Which word comes next"), scaled(state.next_words, (row) => explorer.wordLink(row.word), "Next words")),
+        element("div", null, element("h4", null, "Which category comes next"), listed(state.next, category, "Next categories")),
+        element("div", null, element("h4", null, "Which word comes next"), listed(state.next_words, (row) => explorer.wordLink(row.word), "Next words")),
         state.nearest.length > 0 && element("div", null, element("h4", null, "Nearest states"),
           element("ul", { class: "cl-list" }, state.nearest.map((near) =>
             element("li", null, explorer.stateLink(source, near.number, contexts(near.examples))))))),
@@ -162,9 +153,7 @@
 
   function treeSection(model, source, params) {
     const newest = explorer.latest();
-    const completed = explorer.latest();
     const place = element("div");
-    const options = element("datalist", { id: "context-words" });
     async function show(word) {
       place.replaceChildren();
       if (!word) return;
@@ -177,30 +166,19 @@
         explorer.error(place, problem);
       }
     }
-    const complete = explorer.debounce(async () => {
-      try {
-        const { words } = await completed(explorer.api("words", { model, prefix: input.value, top: 12 }));
-        options.replaceChildren(...words.map((each) => element("option", { value: each.word })));
-      } catch {
-        options.replaceChildren(); // a saved page completes no words
-      }
-    }, 120);
-    const input = element("input", { type: "search", id: "context-word", list: "context-words", value: params.word, autocomplete: "off",
-      spellcheck: "false", dir: "auto", oninput: complete });
-    const form = element("form", { class: "cl-field", role: "search", "aria-label": "Context tree of a word", onsubmit: (event) => {
-      event.preventDefault();
-      const word = input.value.trim();
+    const box = explorer.wordBox({ label: "Word", value: params.word, take: (word) => {
+      box.field.value = word;
       const target = explorer.href("states", { ...explorer.place().params, word });
       if (location.hash !== target) history.pushState(null, "", target);
       show(word);
-    } }, element("label", { for: "context-word" }, "Word"), input, options, element("button", { type: "submit" }, "Show"));
+    } });
     show(params.word);
     return element("section", { class: "tree-of-word", "aria-labelledby": "context-tree-title" },
       element("h3", { id: "context-tree-title" }, "The context tree of a word"),
       element("p", { class: "note" }, "Along a tree, contexts are moved level by level: first all with the same nearest value together, then "
         + "those with the same two values, down to the single context. Contexts too rare to move on their own stay "
         + "together and have the state of their group; one with another state than its group is marked."),
-      form, place);
+      box.node, place);
   }
 
   explorer.register({
@@ -211,13 +189,13 @@
     async render(root, params) {
       const model = explorer.model;
       const sources = explorer.info.models[model].states;
-      const source = chosen(sources, params.source);
+      const source = explorer.chosen(sources, params.source);
       const data = await explorer.api("states", { model, source: source.source });
       if (!root.isConnected) return null;
       const number = params.state === undefined ? data.states[0] && data.states[0].number : Number(params.state);
       const detail = element("section", { class: "state-detail", "aria-label": "The selected state" });
       root.append(
-        sourceSelect(sources, source, "states") || "",
+        explorer.sourceSelect(sources, source, "states"),
         element("div", { class: "state-columns" }, chooser(data, source.source, number, params), detail),
         treeSection(model, source, params));
       const current = root.querySelector(".state-list [aria-current]");
@@ -233,7 +211,7 @@
       } catch (problem) {
         explorer.error(detail, problem);
       }
-      keepFocus(root, "states", detail.querySelector("h3"));
+      explorer.keepFocus(root, "states", detail.querySelector("h3"));
       return null;
     },
   });

@@ -2,8 +2,7 @@
 /* The tree of classes: which classes are merged first, what each merge costs, and where a word is. The tree is
    cut into so many clusters; a cluster can be zoomed into. */
 (() => {
-  const { element, svg } = explorer;
-  const { joined, chosen, sourceSelect, keepFocus, follow } = explorer.clusters;
+  const { element, svg, joined } = explorer;
   const FIRST_CUT = 24;
   const TOP = 12;
 
@@ -36,7 +35,7 @@
     return { n, nodes, root: nodes[nodes.length - 1], total };
   }
 
-  const plural = ({ classes }) => `${explorer.count(classes)} ${classes === 1 ? "class" : "classes"}`;
+  const plural = ({ classes }) => explorer.plural(classes, "class", "classes");
 
   const topWords = (node, most) => node.top.slice(0, most).map(([word]) => word);
 
@@ -212,35 +211,16 @@
   }
 
   function aboutWord(found, word, leaf, source) {
-    if (!word && !leaf) return null;
+    if (!found && !leaf) return null;
     if (!leaf) {
       return element("p", { class: "found" }, explorer.word(word),
-        found && found.known ? " has no class of its own here." : " is not in the vocabulary of this model.");
+        found.known ? " has no class of its own here." : " is not in the vocabulary of this model.");
     }
     const path = bitsOf(leaf);
     return element("div", { class: "found" },
       element("p", null, word && [element("b", null, explorer.word(word)), " is in "],
         explorer.classLink(source, leaf.id, `${word ? "class" : "Class"} ${leaf.id}`), ": ", joined(topWords(leaf, 3)), "."),
       element("p", null, "Its path, one bit per split: ", element("code", null, path.replace(/(.{4})(?=.)/g, "$1 "))));
-  }
-
-  function search(params, model, source) {
-    const options = element("datalist", { id: "tree-words" });
-    const newest = explorer.latest();
-    const complete = explorer.debounce(async () => {
-      try {
-        const { words } = await newest(explorer.api("words", { model, prefix: input.value, top: 12 }));
-        options.replaceChildren(...words.map((each) => element("option", { value: each.word })));
-      } catch {
-        options.replaceChildren(); // a saved page completes no words
-      }
-    }, 120);
-    const input = element("input", { type: "search", id: "tree-word", list: "tree-words", autocomplete: "off", spellcheck: "false",
-      dir: "auto", value: params.word, oninput: complete });
-    return element("form", { class: "cl-field", role: "search", "aria-label": "Find a word in the tree", onsubmit: (event) => {
-      event.preventDefault();
-      explorer.go("tree", { source, cut: params.cut, word: input.value.trim() });
-    } }, element("label", { for: "tree-word" }, "Find a word"), input, options, element("button", { type: "submit" }, "Find"));
   }
 
   function crumbs(root, params) {
@@ -265,10 +245,10 @@
     async render(root, params) {
       const model = explorer.model;
       const sources = explorer.info.models[model].classes;
-      let found = null;
-      if (params.word) found = await explorer.api("word", { model, word: params.word });
+      const found = params.word && await explorer.api("word", { model, word: params.word })
+        .catch((problem) => { explorer.error(root, problem); });
       const placed = found && found.classes.length ? found.classes : null;
-      const source = chosen(sources, params.source || (placed && placed[0].source));
+      const source = explorer.chosen(sources, params.source || (placed && placed[0].source));
       const answer = await explorer.api("tree", { model, source: source.source });
       if (!root.isConnected) return null;
       const tree = grow(answer);
@@ -282,7 +262,7 @@
       const show = (node) => panel.replaceChildren(...about(tree, node, source.source));
       const drawing = drawTree(zoomed, leaf, show, (node) => {
         if (node === zoomed) return;
-        follow(node.sides ? "tree" : "classes");
+        explorer.follow(node.sides ? "tree" : "classes");
         if (node.sides) explorer.go("tree", { ...params, source: source.source, node: node.id });
         else explorer.go("classes", { source: source.source, class: node.id });
       });
@@ -307,15 +287,17 @@
 
       root.append(
         element("div", { class: "cl-controls" },
-          sourceSelect(sources, source, "tree") || "",
-          search(params, model, source.source),
+          explorer.sourceSelect(sources, source, "tree"),
+          explorer.wordBox({ label: "Find a word", value: params.word, take: (word) => {
+            explorer.go("tree", { source: source.source, cut: params.cut, word });
+          } }).node,
           element("p", { class: "cl-field cl-slider" }, element("label", { for: "cut" }, "Clusters"), slider, output)),
         aboutWord(found, params.word, leaf, source.source) || "",
         crumbs(zoomed, { ...params, source: source.source }) || "",
         element("div", { class: "cl-columns" }, drawing.node, panel));
       show(zoomed);
       apply();
-      keepFocus(root, "tree", root.querySelector(".crumbs a, [role=treeitem][tabindex='0']"));
+      explorer.keepFocus(root, "tree", root.querySelector(".crumbs a, [role=treeitem][tabindex='0']"));
       return () => { cancelAnimationFrame(frame); drawing.done(); };
     },
   });
