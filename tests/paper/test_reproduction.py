@@ -417,7 +417,7 @@ def test_documents_are_part_of_the_texts(tmp_path: Path) -> None:
 def test_without_a_lexicon_there_is_no_table_of_tags(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stategram.paper.runner.find_spec", lambda name: None)
+    monkeypatch.setattr("stategram.paper.run.find_spec", lambda name: None)
     found = _reproduce(place, tmp_path / "out")
     assert found.complete
     assert found.tags is None

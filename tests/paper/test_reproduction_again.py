@@ -57,7 +57,10 @@ def test_tags_and_seeds_may_come_later(
     assert (found.tags.source, len(found.rows), found.complete) == ("brill", ROWS, True)
     assert not untested(found.claims)
     assert f"continuing: {WITHOUT_TAGS} of {ROWS} rows are done already" in caplog.messages
-    with pytest.raises(UsageError, match=r"another reproduction: the tags \(brill before, none now\) differ"):
+    with pytest.raises(
+        UsageError,
+        match=r"differs in the tags \(brill before, none now\); use the same",
+    ):
         reproduce(*texts, made, tags="none")
 
     more = reproduce(*texts, made, tags="brill", seeds=2)
@@ -81,9 +84,9 @@ def test_tags_and_seeds_may_come_later(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"seed": 3}, r"the seed \(0 before, 3 now\) differs; give the same"),
-        ({"scale": 0.01}, r"the scale \(scale quick: .* before, scale 0.01: .* now\) differs"),
-        ({"seed": 3, "scale": 0.01}, r"the scale \(.*\) and the seed \(.*\) differ;"),
+        ({"seed": 3}, r"the seed \(0 before, 3 now\); use the same"),
+        ({"scale": 0.01}, r"the scale \(scale quick: .* before, scale 0.01: .* now\);"),
+        ({"seed": 3, "scale": 0.01}, r"the scale \(.*\) and the seed \(.*\);"),
     ],
 )
 def test_what_differs_is_named(
@@ -95,5 +98,5 @@ def test_what_differs_is_named(
 
 def test_texts_that_differ_are_named(made: Path, texts: tuple[Corpus, Corpus, Corpus]) -> None:
     train, heldout, test = texts
-    with pytest.raises(UsageError, match="another reproduction: the test text differs; give the same"):
+    with pytest.raises(UsageError, match="which differs in the test text; use the same"):
         reproduce(train, heldout, test.sentences(1, 55), made, tags="brill")

@@ -4,8 +4,7 @@ from stategram.paper.page import write_report
 from stategram.paper.published import VOCABULARY_SIZE
 from stategram.paper.results import Reproduction, RowResult
 from stategram.paper.rows import check_scale
-from stategram.paper.run import TABLES, Clock
-from stategram.paper.runner import check_folder, reproduce, reproduce_texts
+from stategram.paper.run import TABLES, Clock, check_folder, reproduce, reproduce_texts
 from stategram.paper.tables import summary
 from stategram.paper.texts import Texts, read_texts, texts_of_sentences
 

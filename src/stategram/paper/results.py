@@ -62,8 +62,8 @@ class Clusters(Data, frozen=True):
     rare_contexts: int
 
 
-class RowResult(Data, frozen=True):
-    """A row of a table.
+class RowName(Data, frozen=True, kw_only=True):
+    """What a row of a table is called, and what it is set beside.
 
     Parameters
     ----------
@@ -71,17 +71,35 @@ class RowResult(Data, frozen=True):
         Its name, the same for every text: ``w-2,w-1 tree``.
     table
         1 to 4 as in the paper, 5 for what goes beyond it.
-    title, kind
-        What a reader sees; ``clustered``, ``ngram``, ``mixture`` or ``word tree``.
-    clusters
-        Of a clustered model.
+    title
+        What a reader sees.
     asked
         The paper's numbers of states and categories.
+    compared_with
+        The key of the row it is compared with: the flat one for a tree, the n-gram model for a mixture.
+
+    """
+
+    key: str
+    table: int
+    title: str
+    asked: tuple[int, int] | None = None
+    compared_with: str | None = None
+
+
+class RowResult(RowName, frozen=True, kw_only=True):
+    """A row of a table, as it was measured.
+
+    Parameters
+    ----------
+    kind
+        ``clustered``, ``ngram``, ``mixture`` or ``word tree``.
+    clusters
+        Of a clustered model.
     test, heldout_perplexity
         How well it predicts.
-    compared_with, difference
-        The key of the row it is compared with (the flat one for a tree, the n-gram model for a mixture), and
-        how its test perplexity differs.
+    difference
+        How its test perplexity differs from that of the row it is compared with.
     seeds, change_seeds
         Its test perplexity and its change by seeds; None with one seed, and for rows that no seed changes.
     seconds
@@ -99,17 +117,12 @@ class RowResult(Data, frozen=True):
 
     """
 
-    key: str
-    table: int
-    title: str
     kind: str
     test: PerplexityFigures
     heldout_perplexity: float
     seconds: float
     parameters: int
     clusters: Clusters | None = None
-    asked: tuple[int, int] | None = None
-    compared_with: str | None = None
     difference: Difference | None = None
     seeds: SeedFigures | None = None
     change_seeds: SeedFigures | None = None

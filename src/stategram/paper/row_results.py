@@ -23,7 +23,7 @@ from stategram.evaluation import (
 from stategram.explore.views import gallery
 from stategram.models import Scores, State, fit_weights, interpolate
 from stategram.paper.published import PAPER
-from stategram.paper.results import Clusters, CountBand, RowResult
+from stategram.paper.results import Clusters, CountBand, RowName, RowResult
 from stategram.paper.rows import STRICT, Row
 from stategram.progress import Progress
 from stategram.recipes.clustered_part import ClusteredPart
@@ -168,13 +168,9 @@ def recipe_row(
 
 def _result(row: Row, kind: str, **measured: Any) -> RowResult:
     return RowResult(
-        key=row.key,
-        table=row.table,
-        title=row.title,
+        **{name: getattr(row, name) for name in RowName.__struct_fields__},
         kind=kind,
         seconds=0.0,  # known when all is done
-        asked=row.asked,
-        compared_with=row.compared_with,
         paper=PAPER.get(row.key.removesuffix(f" {STRICT}")),
         **measured,
     )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec import structs
 
 from stategram.clustering import PRESETS, by_size
 from stategram.errors import UsageError
 from stategram.paper.published import OTHER_CRITERION, OTHER_CRITERION_TITLE
+from stategram.paper.results import RowName
 from stategram.recipes.clustered_part import ClusteredPart
 from stategram.recipes.ngram_parts import NgramPart
 from stategram.recipes.part import Part
@@ -106,23 +109,16 @@ def _factor(name: str) -> float:
     return factor
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(RowName, frozen=True, kw_only=True):
     """A row: one model (`part`), an interpolation of two other rows (`mixture`), or a `recipe`.
 
     `history` is how far back the model of a recipe may look.
-    `key`, `table`, `title`, `compared_with` and `asked` are as in `RowResult`.
     """
 
-    key: str
-    table: int
-    title: str
     part: Part | None = None
     mixture: tuple[str, str] | None = None
     recipe: Recipe | None = None
     history: str = "sentence"
-    compared_with: str | None = None
-    asked: tuple[int, int] | None = None
 
     @property
     def uses_seed(self) -> bool:
@@ -136,7 +132,7 @@ class Row:
         """Fill in what follows from the text."""
         part = self.part.resolve(corpus).with_efforts({}) if self.part is not None else None
         recipe = self.recipe.resolve(corpus) if self.recipe is not None else None
-        return replace(self, part=part, recipe=recipe)
+        return structs.replace(self, part=part, recipe=recipe)
 
 
 def rows_for(sizes: Sizes, tags: str | None) -> list[Row]:
@@ -278,7 +274,7 @@ def _recipe(recipe: Recipe) -> Iterator[Row]:
     )
     yield row
     if any(isinstance(part, WordTreePart) and part.caches for part in recipe.part):
-        yield replace(
+        yield structs.replace(
             row,
             key=f"{row.key} adaptive",
             title=f"recipe {recipe.name}, adaptive",

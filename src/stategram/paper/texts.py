@@ -28,7 +28,7 @@ from stategram.wording import printable
 Source: TypeAlias = "Corpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 """A corpus, the name of a file, or those of several."""
 _USES = ("train", "heldout", "test")
-_IN_WORDS = {"train": "training text", "heldout": "held-out text", "test": "test text"}
+IN_WORDS = {"train": "training text", "heldout": "held-out text", "test": "test text"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,18 +44,18 @@ class Texts:
         for use, corpus in self._by_use():
             if corpus.n_events == 0:
                 raise BadDataError(
-                    f"{_IN_WORDS[use]}: it has no words; give a text with one sentence per line"
+                    f"{IN_WORDS[use]}: it has no words; give a text with one sentence per line"
                 )
         for use, corpus in self._by_use()[1:]:
             try:
                 require_known_words(corpus, corpus)
             except BadDataError as error:
-                raise BadDataError(f"{_IN_WORDS[use]}: {error}") from error
+                raise BadDataError(f"{IN_WORDS[use]}: {error}") from error
         for two in combinations(self._by_use(), 2):
             for (use, corpus), (other, text) in permutations(two):
                 if contains_text(text, corpus):
                     raise UsageError(
-                        f"the {_IN_WORDS[use]} is in the {_IN_WORDS[other]}, so the figures would mean "
+                        f"the {IN_WORDS[use]} is in the {IN_WORDS[other]}, so the figures would mean "
                         "nothing; give texts that have nothing in common"
                     )
 
@@ -63,13 +63,9 @@ class Texts:
         """Return the size of each."""
         return tuple(
             TextFigures(
-                use=use,
-                sentences=corpus.n_sentences,
-                words=corpus.n_events - corpus.n_sentences,
-                events=corpus.n_events,
-                unknown=corpus.n_unknown,
+                use, text.n_sentences, text.n_events - text.n_sentences, text.n_events, text.n_unknown
             )
-            for use, corpus in self._by_use()
+            for use, text in self._by_use()
         )
 
     def _by_use(self) -> list[tuple[str, Corpus]]:
@@ -90,11 +86,12 @@ def read_texts(
 
     The options are those of `read_corpus`.
     """
-    inputs: list[InputFile] = []
-    for use, source in zip(_USES, (train, heldout, test), strict=True):
-        if not isinstance(source, Corpus):
-            inputs += [input_file(use, name) for name in _names(use, source)]
-    _check_apart(inputs)
+    inputs = [
+        input_file(use, name)
+        for use, source in zip(_USES, (train, heldout, test), strict=True)
+        if not isinstance(source, Corpus)
+        for name in _names(use, source)
+    ]
 
     def read(use: str, source: Source, known: Vocabulary | None, size: int | None = None) -> Corpus:
         if isinstance(source, Corpus):
@@ -129,27 +126,15 @@ def input_file(use: str, name: str) -> InputFile:
     path = Path(name)
     if name == "-" or (path.exists() and not path.is_file()):
         raise UsageError(
-            f"{_IN_WORDS.get(use, use)}: {name} is no file; give one, so that it can be read again"
+            f"{IN_WORDS.get(use, use)}: {name} is no file; give one, so that it can be read again"
         )
     if not path.exists():
-        raise BadDataError(f"{_IN_WORDS.get(use, use)}: {name}: no such file; check the name")
+        raise BadDataError(f"{IN_WORDS.get(use, use)}: {name}: no such file; check the name")
     return InputFile(use=use, name=printable(name), bytes=path.stat().st_size, sha256=file_sha256(path))
 
 
 def _names(use: str, source: Any) -> list[str]:
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not names:
-        raise UsageError(f"{_IN_WORDS[use]}: no file is named; give one")
+        raise UsageError(f"{IN_WORDS[use]}: no file is named; give one")
     return [os.fspath(name) for name in names]
-
-
-def _check_apart(inputs: Sequence[InputFile]) -> None:
-    """Refuse texts that have a file in common: their figures would mean nothing."""
-    seen: dict[str | None, InputFile] = {}
-    for one in inputs:
-        other = seen.setdefault(one.sha256, one)
-        if other.use != one.use and one.bytes:
-            raise UsageError(
-                f"{other.name} ({_IN_WORDS[other.use]}) and {one.name} ({_IN_WORDS[one.use]}) have the same "
-                "content (SHA-256), so the figures would mean nothing; give texts that have nothing in common"
-            )
