@@ -129,7 +129,7 @@ def test_the_demo_has_its_own_texts(
         ([*_texts(), "-o", "no/out"], 1, "there is no folder"),
         ([*_texts(), "-o", "out", "--scale", "huge"], 2, "the scale is 'huge'"),
         ([*_texts(), "-o", "out", "--tags", "nothing.tsv"], 1, "nothing.tsv"),
-        ([*_texts()[:-1], "train", "-o", "out"], 2, "same content"),
+        ([*_texts()[:-1], "train", "-o", "out"], 2, "is in the"),
         ([*_texts()[:-1], "missing", "-o", "out"], 1, "no such file"),
     ],
 )
