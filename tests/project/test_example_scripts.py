@@ -19,7 +19,7 @@ import sys, nbformat
 from nbclient import NotebookClient
 notebook = nbformat.read(sys.argv[1], as_version=4)
 nbformat.validate(notebook)
-NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
 sys.stdout.buffer.write(nbformat.writes(notebook).encode())
 """
 
