@@ -110,12 +110,6 @@ def test_killed(tmp_path: Path) -> None:
     assert bytes_of(run_with_checkpoints(tmp_path / "c", resume=True)) == bytes_of(whole)
 
 
-def test_what_a_killed_process_left_is_no_hindrance(tmp_path: Path) -> None:
-    (tmp_path / "c.0123456789abcdef.partial").write_text("{")
-    run_with_checkpoints(tmp_path / "c")
-    assert list(tmp_path.iterdir()) == [tmp_path / "c"]
-
-
 def test_without_a_checkpoint_it_begins_anew(tmp_path: Path) -> None:
     found = run_with_checkpoints(tmp_path / "none yet", resume=True)
     assert bytes_of(found) == bytes_of(cluster(text(), "w-2,w-1", **SHORT_SEARCH))
@@ -154,20 +148,6 @@ def test_contexts_that_differ_in_their_groups_alone_are_another_text(tmp_path: P
         else:
             with pytest.raises(UsageError, match="of another text"):
                 Checkpoint(tmp_path / "c").restore(mark, tree, whole.settings)
-
-
-def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
-    run_with_checkpoints(tmp_path / "c")
-    data = bytearray((tmp_path / "c").read_bytes())
-    for at in np.linspace(0, len(data) - 1, 40).astype(int).tolist():
-        data[at] ^= 4
-        (tmp_path / "c").write_bytes(data)
-        with pytest.raises(BadDataError, match=r"c: (damaged|not a clustering checkpoint)"):
-            run_with_checkpoints(tmp_path / "c", resume=True)
-        data[at] ^= 4
-    (tmp_path / "c").write_bytes(data[:-1])
-    with pytest.raises(BadDataError, match="c: damaged"):
-        run_with_checkpoints(tmp_path / "c", resume=True)
 
 
 @pytest.mark.parametrize(

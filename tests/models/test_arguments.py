@@ -103,16 +103,6 @@ def test_writers_take_the_model_first(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_classes_before_fit() -> None:
-    words = WordClasses(2)
-    for ask in (lambda: words.predict(["a"]), lambda: words.words_, words.as_dict, lambda: words.classes_):
-        with pytest.raises(AttributeError, match="call fit first"):
-            ask()
-    assert not hasattr(words, "labels_")
-    with pytest.raises(AttributeError, match="no attribute 'label'"):
-        words.label  # noqa: B018
-
-
 def test_lengths_are_those_of_characters() -> None:
     model = NgramModel.train(["café 日本 a"], 1)
     lengths = dict(zip(model.vocabulary.words, model.vocabulary.lengths.tolist(), strict=True))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import count_ngrams
-from stategram.models import HISTORIES, SMOOTHINGS, CacheModel, Model, NgramModel, random_history
+from stategram.models import HISTORIES, SMOOTHINGS, Model, NgramModel, random_history
 from stategram.models.ngrams.estimate import default_min_counts, estimate
 from stategram.text import Corpus, Vocabulary
 from texts import Text, histories, long_text, make_corpus, texts
@@ -105,18 +105,6 @@ def test_a_vocabulary_with_words_that_the_text_lacks() -> None:
         model = NgramModel.train(corpus, 3, smoothing=smoothing)
         assert_sums(model, corpus)
         assert model.distribution("a")[vocabulary.id("never")] > 0.0
-
-
-@settings(deadline=None)
-@given(texts(), st.lists(st.floats(0.001, 1.0), min_size=1, max_size=3))
-def test_of_caches(text: Text, decays: list[float]) -> None:
-    corpus = make_corpus(*text)
-    model = CacheModel.train(corpus, len(decays), decays=decays)
-    assert_sums(model, corpus)
-    distribution = model.distribution(model.score(corpus).state)
-    assert abs(distribution.sum() - 1.0) < 1e-9
-    assert (distribution[[0, *range(2, len(distribution))]] > 0.0).all()
-    model.check()
 
 
 @settings(deadline=None, max_examples=20)

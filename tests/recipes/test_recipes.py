@@ -18,7 +18,6 @@ from stategram import (
     Mixture,
     NgramModel,
     Recipe,
-    StategramError,
     UsageError,
     Vocabulary,
     WordClasses,
@@ -35,7 +34,6 @@ from stategram.models.word_tree import model as word_tree_model
 from stategram.recipes import RECIPES, CategoryNgramPart, ClusteredPart, NgramPart, clustered_part, training
 from stategram.recipes.training import ClassSource, Training
 from stategram.resources import use_resources
-from stategram.storage import lock
 from stategram.text import contains_text
 from story import sentences
 
@@ -335,49 +333,6 @@ def _entries(place: Path) -> dict[str, Path]:
     return {entry.name.rpartition("-")[0]: entry for entry in place.iterdir()}
 
 
-def test_a_folder_is_held_by_one_training(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
-    place = tmp_path / "run"
-    recipe = Recipe(part=[NgramPart(order=2)])
-    train_recipe(*texts, recipe, checkpoint=place)
-    theirs = place / "model-0123456789abcdef.0123456789abcdef.partial"
-    theirs.touch()
-    with (
-        lock(place / "run.lock"),
-        pytest.raises(StategramError, match=r"another process is at work in .*run; wait"),
-    ):
-        train_recipe(*texts, recipe, checkpoint=place, resume=True)
-    assert theirs.exists()
-    train_recipe(*texts, recipe, checkpoint=place, resume=True)
-    assert not theirs.exists()
-
-
-def test_killed_where_a_part_or_the_run_was_written(
-    texts: tuple[Corpus, Corpus], tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    place = tmp_path / "run"
-    recipe = Recipe(part=[NgramPart(order=2)])
-    place.mkdir()
-    (place / "run.lock").touch()
-    (place / "run.json.0123456789abcdef.partial").write_text("{")
-    train_recipe(*texts, recipe, checkpoint=place)
-    # The model was there before: it is taken, not trained again.
-    model = _entries(place)["model"].name
-    (place / f"{model}.0123456789abcdef.partial").write_text("half")
-    (place / "numbers-5.json.0123456789abcdef.partial").write_text("a")
-    for mine in ("thesis.partial", "old.replaced"):
-        (place / mine).write_text("years of work")
-    caplog.set_level("INFO")
-    train_recipe(*texts, recipe, checkpoint=place, resume=True)
-    assert "kept" in caplog.messages
-    assert sorted(file.name for file in place.iterdir()) == [
-        model,
-        "old.replaced",
-        "run.json",
-        "run.lock",
-        "thesis.partial",
-    ]
-
-
 def test_what_is_damaged_is_trained_again(
     texts: tuple[Corpus, Corpus], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -403,20 +358,6 @@ def test_what_is_damaged_is_trained_again(
     assert len(notes) == 3
     assert caplog.messages.count("kept") == 1
     np.testing.assert_array_equal(after.score(texts[1]).log_probs, before.score(texts[1]).log_probs)
-
-
-def test_what_another_version_has_written_is_kept(
-    texts: tuple[Corpus, Corpus], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = tmp_path / "run"
-    recipe = Recipe(part=[NgramPart(order=2)])
-    train_recipe(*texts, recipe, checkpoint=place)
-    model = _entries(place)["model"]
-    before = model.read_bytes()
-    monkeypatch.setattr("stategram.storage.manifest.FORMAT_VERSION", 99)
-    with pytest.raises(BadDataError, match="format version 1, this stategram reads 99"):
-        train_recipe(*texts, recipe, checkpoint=place, resume=True)
-    assert model.read_bytes() == before
 
 
 def test_a_recipe_is_resolved_once(texts: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch) -> None:
