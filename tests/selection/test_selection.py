@@ -35,7 +35,7 @@ from stategram import (
     use_resources,
     write_arpa,
 )
-from stategram.scoring.pieces import _kept
+from stategram.scoring.score import _kept
 from stategram.selection import select
 from stategram.selection.models import SampleTask, sample_texts
 from stategram.selection.pool import PoolFile, PoolWriter

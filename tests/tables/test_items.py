@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from stategram.errors import BadDataError, UsageError
-from stategram.tables import Items, Table, TextColumn, read_items
+from stategram.tables import Items, Table, TextColumn, read_items, read_rows
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -98,9 +98,10 @@ def test_regions_of_a_sentence_are_rows_with_one_id() -> None:
 
 def test_long_fields_and_quoted_line_ends() -> None:
     long = "x" * 300_000
-    items = read_items(io.BytesIO(f'n,text\n1,{long}\n2,"a\nb"\n3,c\n'.encode()), text_column="text")
-    assert items.texts == (long, "a\nb", "c")
-    assert [items.rows.where(row) for row in range(3)] == ["<stream>:2", "<stream>:3", "<stream>:5"]
+    data = f'n,text\n1,{long}\n2,"a\nb"\n3,c\n'.encode()
+    assert read_items(io.BytesIO(data), text_column="text").texts == (long, "a\nb", "c")
+    rows = read_rows(io.BytesIO(data))
+    assert [rows.where(row) for row in range(3)] == ["<stream>:2", "<stream>:3", "<stream>:5"]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,5 @@
 """Ids to sorted counts."""
 
-from stategram.counts.bigrams import (
-    BigramCounts,
-    CompressedCounts,
-    cluster_bigrams,
-    cluster_counts,
-    count_bigrams,
-)
 from stategram.counts.blobs import TemporaryBlobs
 from stategram.counts.count_folder import (
     CountedText,
@@ -18,8 +11,13 @@ from stategram.counts.count_folder import (
     place_of_counts,
 )
 from stategram.counts.ngrams import (
+    BigramCounts,
+    CompressedCounts,
     NgramCounts,
     NgramLevel,
+    cluster_bigrams,
+    cluster_counts,
+    count_bigrams,
     count_ngrams,
     given_ngrams,
 )

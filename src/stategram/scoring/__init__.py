@@ -8,8 +8,15 @@ from stategram.scoring.columns import (
     SCORE_COLUMNS,
     WordColumns,
 )
-from stategram.scoring.pieces import ModelSource, PieceScorer, keep_models
-from stategram.scoring.score import TextScorer, TextScoring, score_text, score_texts
+from stategram.scoring.score import (
+    ModelSource,
+    PieceScorer,
+    TextScorer,
+    TextScoring,
+    keep_models,
+    score_text,
+    score_texts,
+)
 from stategram.scoring.surprisal import ItemBlock, score_items, surprisal
 
 __all__ = [

@@ -33,10 +33,6 @@ class Items:
     """The sentence that each row belongs to, numbered from 0: without regions, that of its own."""
     columns: dict[str, TextColumn | NDArray[Any]]
     """All columns but the texts, as they were; those of numbers are masked where one is missing."""
-    id_column: str | None
-    """The column that names the items; None if they are named by their numbers."""
-    rows: Rows
-    """The rows as they were read; `rows.where(row)` is for messages."""
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -104,7 +100,7 @@ def read_items(
     if id_column is not None and region_column is not None:
         sentences = _sentences(rows, id_column)
     columns = {name: _column(cells) for name, cells in rows.columns.items() if name != text_column}
-    return Items(texts, sentences, columns, id_column, rows)
+    return Items(texts, sentences, columns)
 
 
 def _rows_of(source: Any) -> Rows:
