@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from stategram.counts.ranges import SHARD_SIZE
 from stategram.errors import BadDataError
-from stategram.resources import Resources
 from stategram.text import (
     Corpus,
     LineEncoder,
@@ -20,18 +20,6 @@ from stategram.text import (
     read_blocks,
     read_lines,
 )
-
-SHARD_SIZE = 1 << 26
-"""The default size of a shard in bytes of text: what it takes to count one fits into half a gigabyte."""
-MIN_SHARD_SIZE = 1 << 10
-"""Each shard becomes some files: with smaller ones there is more of them than of text."""
-_MIN_DEFAULT = 1 << 20
-
-
-def default_shard_size() -> int:
-    """Return the bytes of text in a shard: fewer than `SHARD_SIZE` if memory is limited."""
-    memory = Resources.current().memory
-    return SHARD_SIZE if memory is None else max(_MIN_DEFAULT, min(SHARD_SIZE, memory // 12))
 
 
 @dataclass(frozen=True)
