@@ -26,12 +26,10 @@ from stategram.models.ngrams.merging import check_weights, merge_ngrams
 from stategram.models.ngrams.model import NgramModel, damage_error
 from stategram.models.ngrams.packed import NgramTrie
 from stategram.models.ngrams.plain import PlainTrie
-from stategram.models.ngrams.pruning import drop_ngrams, prune_model, size_within
-from stategram.models.ngrams.suffixes import close_suffixes
+from stategram.models.ngrams.pruning import close_suffixes, drop_ngrams, prune_model, size_within
 from stategram.models.sampling import GeneratedSentence, generate, random_history
 from stategram.models.scores import PartScores, Scores, State, Step, WordScore
-from stategram.models.spelling import SpellingModel
-from stategram.models.unknown_words import UNKNOWN_CHOICES, UnknownWords
+from stategram.models.unknown_words import UNKNOWN_CHOICES, SpellingModel, UnknownWords
 from stategram.models.word_tree import (
     Cache,
     Chain,

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.display import Description
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import UsageError
+from stategram.models.clusters import require_word_probs
 from stategram.models.distributions import Distributions
 from stategram.models.model import Model
 from stategram.models.model_files import ModelFiles
@@ -164,9 +165,7 @@ class CacheModel(Model):
 
     def check(self) -> None:
         """Check the probabilities of words; BadDataError if they are inconsistent."""
-        fine = self.word_probs[BEGIN] == 0 and bool((self.word_probs >= 0).all())
-        if not fine or not np.isclose(self.word_probs.sum(), 1, rtol=0, atol=1e-9):
-            raise BadDataError("the probabilities of words are inconsistent; write the model again")
+        require_word_probs(self.word_probs, np.zeros(len(self.word_probs), np.uint32))
 
     def _to_files(self) -> ModelFiles:
         return ModelFiles({"decays": list(self.decays)}, {"words": {"word_probs": self.word_probs}})

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.clustering import WordClasses
 from stategram.display import Description
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import UsageError
 from stategram.models.approximation.targets import CategoryNgramTargets
-from stategram.models.clusters import ModelClasses
+from stategram.models.clusters import ModelClasses, category_sums, require_word_probs, word_probabilities
 from stategram.models.distributions import Distributions, of_words
 from stategram.models.model import Model, require_state
 from stategram.models.model_files import ModelFiles
-from stategram.models.ngrams.discounts import category_sums, word_probabilities
 from stategram.models.ngrams.model import NgramModel
 from stategram.models.scores import Scores, State, Step
 from stategram.progress import Progress
@@ -260,16 +259,7 @@ class CategoryNgramModel(Model):
     def check(self) -> None:
         """Check every n-gram; BadDataError if the model is inconsistent."""
         self.ngram.check()
-        self._check_word_probs()
-
-    def _check_word_probs(self) -> None:
-        sums = np.bincount(self.categories, self.word_probs)
-        fine = self.word_probs[BEGIN] == 0 and bool((self.word_probs >= 0).all())
-        sums[BEGIN] = 1.0
-        if not fine or not np.isclose(sums[self.categories], 1, rtol=0, atol=1e-9).all():
-            raise BadDataError(
-                "the probabilities of words in their categories are inconsistent; write it again"
-            )
+        require_word_probs(self.word_probs, self.categories)
 
     def _to_files(self) -> ModelFiles:
         return ModelFiles(
@@ -290,7 +280,7 @@ class CategoryNgramModel(Model):
         if int(categories.max()) >= len(ngram.vocabulary):
             raise ValueError("a category is not in its n-gram model")
         model = cls(vocabulary, ngram, categories, word_probs, **common)
-        model._check_word_probs()
+        require_word_probs(word_probs, categories)
         return model
 
     @cached_property

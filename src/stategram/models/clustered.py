@@ -19,11 +19,10 @@ from stategram.counts import cluster_counts
 from stategram.display import Description, display_table
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import ClusteredTargets
-from stategram.models.clusters import ModelClasses, ModelStates
+from stategram.models.clusters import ModelClasses, ModelStates, category_sums, word_probabilities
 from stategram.models.distributions import Distributions, entropies_of, of_words
 from stategram.models.model import Model, scoring_threads
 from stategram.models.model_files import ModelFiles
-from stategram.models.ngrams.discounts import category_sums, word_probabilities
 from stategram.models.scores import Scores, State
 from stategram.models.state_counts import StateCounts, StateProbs
 from stategram.models.state_tree import (

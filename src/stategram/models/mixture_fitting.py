@@ -12,7 +12,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -23,7 +24,6 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.errors import UsageError
 from stategram.models.gate import GATE_KINDS, Buckets, Features, Gate, available_kinds, learn_buckets
-from stategram.models.lbfgs import maximize_lbfgs
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 
@@ -35,10 +35,11 @@ _WEAKER, _STRONGER = (30.0, 10.0, 3.0, 1.0), (100.0, 300.0, 1000.0)
 _TRIALS_PER_KIND = 5  # most often
 # Beyond, products of the factors of many tables could leave the range of numbers.
 _MAX_LOG_FACTOR = 30.0
+_LBFGS_MEMORY, _LBFGS_WINDOW, _LBFGS_HALVINGS, _ARMIJO = 8, 4, 20, 1e-4
 # About the curvature of the log-likelihood for each event, by the logarithm of a factor.
 _CURVATURE_PER_EVENT = 0.03
 
-_LogProbs = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,11 @@ class HeldOut:
     """
 
     ratios: NDArray[np.float32]
-    log_best: _LogProbs
+    log_best: _Floats
     features: tuple[Features, ...]
 
     @classmethod
-    def from_log_probs(cls, log_probs: _LogProbs, features: Sequence[Features]) -> HeldOut:
+    def from_log_probs(cls, log_probs: _Floats, features: Sequence[Features]) -> HeldOut:
         """Take natural-log probabilities, a row for each part, without impossible events."""
         if log_probs.shape[1] == 0:
             raise UsageError("no part gives any event of the held-out text a probability; give other text")
@@ -294,7 +295,7 @@ class _GateProblem:
             gradient -= penalty * factors
             return value - 0.5 * float((penalty * factors * factors).sum()), gradient * scale
 
-        best, _, iterations = maximize_lbfgs(
+        best, _, iterations = _maximize_lbfgs(
             value_and_gradient,
             factors / scale,
             tolerance=settings.tolerance * self.heldout.events,
@@ -332,7 +333,7 @@ def _perplexity(log_likelihood: float, events: int) -> float | None:
     return math.exp(nats) if nats < 700 else None
 
 
-def fit_weights(log_probs: Sequence[_LogProbs]) -> NDArray[np.float64]:
+def fit_weights(log_probs: Sequence[_Floats]) -> NDArray[np.float64]:
     """Return the weights that `Mixture.fit` learns without buckets, from log-probabilities of held-out text.
 
     Examples
@@ -353,11 +354,78 @@ def fit_weights(log_probs: Sequence[_LogProbs]) -> NDArray[np.float64]:
     return weights
 
 
-def interpolate(log_probs: Sequence[_LogProbs], weights: NDArray[np.float64]) -> _LogProbs:
+def interpolate(log_probs: Sequence[_Floats], weights: NDArray[np.float64]) -> _Floats:
     """Return the log-probability of each event in a mixture: the log of the weighted sum of probabilities."""
     total = np.zeros(len(log_probs[0]))
     for weight, part in zip(weights.tolist(), log_probs, strict=True):
         total += np.exp(part) * weight
     with np.errstate(divide="ignore"):
-        mixed: _LogProbs = np.log(total, out=total)
+        mixed: _Floats = np.log(total, out=total)
     return mixed
+
+
+def _maximize_lbfgs(
+    value_and_gradient: Callable[[_Floats], tuple[float, _Floats]],
+    start: _Floats,
+    *,
+    tolerance: float,
+    max_iterations: int,
+) -> tuple[_Floats, float, int]:
+    """Maximize until four steps together gain less than `tolerance`; return point, value and iterations.
+
+    Limited-memory BFGS: Nocedal (1980), "Updating quasi-Newton matrices with limited storage". SciPy has it
+    too, but is not worth a dependency for this one function.
+
+    >>> def parabola(x): return -float(((x - 3) ** 2).sum()), -2 * (x - 3)
+    >>> point, value, _ = _maximize_lbfgs(parabola, np.zeros(2), tolerance=1e-9, max_iterations=50)
+    >>> point.round(6), abs(value) < 1e-9
+    (array([3., 3.]), True)
+    """
+    point = start
+    value, gradient = value_and_gradient(point)
+    memory: deque[tuple[_Floats, _Floats]] = deque(maxlen=_LBFGS_MEMORY)  # s and y of the last steps
+    values = [value]
+    while len(values) <= max_iterations:
+        direction = _lbfgs_direction(gradient, memory)
+        slope = _dot(direction, gradient)
+        if not slope > 0:  # no further than rounding allows
+            break
+        size = 1.0
+        for _ in range(_LBFGS_HALVINGS):
+            next_point = point + size * direction
+            next_value, next_gradient = value_and_gradient(next_point)
+            if next_value >= value + _ARMIJO * size * slope:
+                break
+            size /= 2
+        else:
+            break
+        s, y = next_point - point, gradient - next_gradient
+        if _dot(s, y) > 1e-12 * _dot(y, y):
+            memory.append((s, y))
+        point, value, gradient = next_point, next_value, next_gradient
+        values.append(value)
+        if len(values) > _LBFGS_WINDOW and value - values[-1 - _LBFGS_WINDOW] < tolerance:
+            break
+    return point, value, len(values) - 1
+
+
+def _lbfgs_direction(gradient: _Floats, memory: deque[tuple[_Floats, _Floats]]) -> _Floats:
+    """Return the approximate inverse Hessian times the gradient, by the two-loop recursion."""
+    if not memory:
+        return gradient / max(1.0, float(np.sqrt(_dot(gradient, gradient))))
+    direction = gradient.copy()
+    alphas = []
+    for s, y in reversed(memory):
+        alpha = _dot(s, direction) / _dot(s, y)
+        direction -= alpha * y
+        alphas.append(alpha)
+    s, y = memory[-1]
+    direction *= _dot(s, y) / _dot(y, y)
+    for (s, y), alpha in zip(memory, reversed(alphas), strict=True):
+        direction += (alpha - _dot(y, direction) / _dot(s, y)) * s
+    return direction
+
+
+def _dot(a: _Floats, b: _Floats) -> float:
+    # Not np.dot, whose sums depend on the number of threads of the linear algebra.
+    return float((a * b).sum())

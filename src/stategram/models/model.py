@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.display import Description
 from stategram.errors import UnknownWordsWarning, UsageError, warn_caller
-from stategram.models.approximation.targets import AnyTargets, Targets
+from stategram.models.approximation.targets import Targets
 from stategram.models.distributions import Distributions, entropies_of
 from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
 from stategram.models.scores import Scores, State, Step
@@ -424,7 +424,7 @@ class Model(ABC):
 
     def _targets(self, ids: NDArray[np.uint32]) -> Targets:
         """Return what a back-off model in its place should predict, for the words of these ids."""
-        return AnyTargets(self, ids)
+        return Targets(self, ids)
 
     def _corpus(self, text: Text) -> Corpus:
         """Return a text in the vocabulary of the model."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from numpy.typing import NDArray
@@ -75,15 +75,8 @@ def model_size(model: Model) -> int:
     return archive_size(kind="model", **_contents(model, {}))
 
 
-class _Contents(TypedDict):
-    """What `write_archive` is given."""
-
-    arrays: dict[str, Mapping[str, NDArray[Any]]]
-    texts: dict[str, bytes]
-    manifest: dict[str, Any]
-
-
-def _contents(model: Model, manifest: Mapping[str, Any]) -> _Contents:
+def _contents(model: Model, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `write_archive` is given."""
     arrays: dict[str, Mapping[str, NDArray[Any]]] = {}
     texts: dict[str, bytes] = {}
 

@@ -76,63 +76,46 @@ def generate(
         raise UsageError(f"at most {max_words} words, but the prefix has {len(words)}; allow more words")
     if marked := set(words) & {SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]}:
         raise UsageError(f"{marked.pop()} is in the prefix; give words only")
-    return _sentences(model, n_sentences, seed, max_words, temperature, words, unknown, running)
 
-
-def _sentences(
-    model: Model,
-    n_sentences: int,
-    seed: int,
-    max_words: int,
-    temperature: float,
-    prefix: list[str],
-    unknown: bool,
-    running: bool,
-) -> Iterator[GeneratedSentence]:
-    sampler = _Sampler(model, temperature, [BEGIN] if unknown else [BEGIN, UNKNOWN])
-    state = model.start()
-    for number in range(n_sentences):
-        random = np.random.default_rng([seed, number])
-        state = state if running else model.start()
-        if prefix:
-            state = model.score(open_sentence(model, prefix), state=state).state
-        words, is_complete = list(prefix), False
-        while not is_complete and len(words) < max_words:
-            word = model.vocabulary.word(sampler.draw(state, random))
-            state = model.advance(state, word).state
-            is_complete = word == SPECIAL_WORDS[END]
+    def sentences() -> Iterator[GeneratedSentence]:
+        state = model.start()
+        for number in range(n_sentences):
+            random = np.random.default_rng([seed, number])
+            state = state if running else model.start()
+            if words:
+                state = model.score(open_sentence(model, words), state=state).state
+            drawn, is_complete = list(words), False
+            while not is_complete and len(drawn) < max_words:
+                id = _draw(model, state, random, temperature, [BEGIN] if unknown else [BEGIN, UNKNOWN])
+                state = model.advance(state, model.vocabulary.word(id)).state
+                is_complete = id == END
+                if not is_complete:
+                    drawn.append(model.vocabulary.word(id))
             if not is_complete:
-                words.append(word)
-        if not is_complete:
-            state = model.advance(state, SPECIAL_WORDS[END]).state
-        yield GeneratedSentence(words, is_complete)
+                state = model.advance(state, SPECIAL_WORDS[END]).state
+            yield GeneratedSentence(drawn, is_complete)
+
+    return sentences()
 
 
-class _Sampler:
-    """Draws words from a model, but for excluded ones."""
-
-    def __init__(self, model: Model, temperature: float, excluded: list[int]) -> None:
-        self.model = model
-        self.temperature = temperature
-        self.excluded = excluded
-
-    def draw(self, state: State, random: np.random.Generator) -> int:
-        """Return the id of the next word."""
-        for _ in range(_MAX_TRIES if self.temperature == 1.0 else 0):
-            id = self.model._draw(state, random)
-            if id >= 0 and id not in self.excluded:
-                return id
-        probabilities = self.model.distribution(state)
-        probabilities[self.excluded] = 0.0
-        if not np.isfinite(probabilities).all():
-            raise BadDataError("the model has probabilities that are no numbers; write it again")
-        if not probabilities.max() > 0:
-            raise BadDataError("the model gives no probability to any word but <unk>; allow <unk>")
-        # The likeliest word has 1: powers of the others do not all become 0.
-        probabilities = (probabilities / probabilities.max()) ** (1.0 / self.temperature)
-        probabilities /= probabilities.sum()
-        id = draw_from(probabilities, random)
-        return id if id >= 0 else int(np.argmax(probabilities))
+def _draw(
+    model: Model, state: State, random: np.random.Generator, temperature: float, excluded: list[int]
+) -> int:
+    """Return the id of the next word, which is none of the excluded ones."""
+    for _ in range(_MAX_TRIES if temperature == 1.0 else 0):
+        id = model._draw(state, random)
+        if id >= 0 and id not in excluded:
+            return id
+    probabilities = model.distribution(state)
+    probabilities[excluded] = 0.0
+    if not np.isfinite(probabilities).all():
+        raise BadDataError("the model has probabilities that are no numbers; write it again")
+    if not probabilities.max() > 0:
+        raise BadDataError("the model gives no probability to any word but <unk>; allow <unk>")
+    # The likeliest word has 1: powers of the others do not all become 0.
+    probabilities = (probabilities / probabilities.max()) ** (1.0 / temperature)
+    id = draw_from(probabilities / probabilities.sum(), random)
+    return id if id >= 0 else int(np.argmax(probabilities))
 
 
 def random_history(model: Model, random: np.random.Generator, *, any_words: bool = False) -> tuple[str, ...]:

@@ -47,28 +47,17 @@ class WordScore(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PartScores:
-    """A part of a mixture on a text.
-
-    Parameters
-    ----------
-    name
-        What it is.
-    perplexity
-        That of the part alone.
-    weight
-        Its weight, on average over all events.
-    sentence_log_probs
-        The natural-log probability of each sentence by the part alone.
-    predicts_unknown
-        Whether the part has a probability for unknown words; if not, they are left out of its figures.
-
-    """
+    """A part of a mixture on a text."""
 
     name: str
     perplexity: float
+    """The perplexity of the part alone."""
     weight: float
+    """Its weight, on average over all events."""
     sentence_log_probs: NDArray[np.float64]
+    """The natural-log probability of each sentence by the part alone."""
     predicts_unknown: bool = True
+    """Whether the part has a probability for unknown words; if not, they are left out of its figures."""
 
 
 @dataclass(frozen=True, eq=False)

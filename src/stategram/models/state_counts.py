@@ -27,28 +27,17 @@ _DISCOUNTS = np.array([0.0, 0.7, 1.1, 1.5])
 class StateCounts:
     """A table of counts with a row for each state and a column for each category.
 
-    Parameters
-    ----------
-    offsets
-        The cells of state ``s`` are those from ``offsets[s]`` to ``offsets[s + 1] - 1``.
-    columns
-        The category of each cell, rising in each row.
-    counts
-        The count of each cell, above zero.
-    n_categories
-        The number of columns.
-
-    Examples
-    --------
     >>> counts = StateCounts.from_table(np.array([[0, 2, 1], [0, 0, 0], [5, 0, 0]]))
     >>> counts.shape, counts.row(0).tolist(), counts.of_states.tolist(), counts.of_categories.tolist()
     ((3, 3), [0, 2, 1], [3, 0, 5], [5, 2, 1])
-
     """
 
     offsets: NDArray[np.int64]
+    """The cells of state ``s`` are those from ``offsets[s]`` to ``offsets[s + 1] - 1``."""
     columns: NDArray[np.uint32]
+    """The category of each cell, rising in each row."""
     counts: NDArray[np.uint32]
+    """The count of each cell, above zero."""
     n_categories: int
 
     @classmethod

@@ -8,7 +8,7 @@ other parts know full histories that end in h, a few of which are averaged over.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,29 +27,55 @@ if TYPE_CHECKING:
     from stategram.models.model import Model
 
 Floats = NDArray[np.float32]
+Floats64 = NDArray[np.float64]
 Numbers = NDArray[np.uint32]
 
 
-class Targets(Protocol):
-    """The distributions of a model, for the words of a vocabulary in some order."""
+class Targets:
+    """The distributions of a model, for the words of a vocabulary in some order; here one after the other."""
 
-    @property
-    def is_slow(self) -> bool:
-        """Whether a row takes much more than a probability."""
+    is_slow = True
+    """Whether a row takes much more than a probability."""
+
+    def __init__(self, model: Model, ids: Numbers) -> None:
+        self.model, self._ids = model, ids
 
     def features(self, histories: Histories, names: Collection[str]) -> Features:
         """Return features of each full history."""
+        corpus = histories.corpus(self.model.vocabulary)
+        found = self.model.score(corpus, features=names).features
+        return {name: values[corpus.sentence_starts[1:] - 1] for name, values in found.items()}
 
     def add_rows(self, histories: Histories, weights: Floats, rows: Floats) -> None:
         """Add the distribution of each short history, where each full one has a weight; in columns."""
+        words = self.model.vocabulary.words
+        counts = np.diff(histories.first_full)
+        for i, owner in enumerate(histories.owners.tolist()):
+            full = histories.full_words[i, histories.full_words.shape[1] - int(histories.full_lengths[i]) :]
+            begins = len(full) > 0 and full[0] == BEGIN
+            history = [words[id] for id in full.tolist()]
+            probabilities = self.model.distribution(history, sentence_start=begins)
+            rows[owner] += weights[i] / counts[owner] * probabilities[self._ids]
 
     def probs(
         self, histories: Histories, weights: Floats, owners: NDArray[np.int64], words: Numbers
-    ) -> NDArray[np.float64]:
+    ) -> Floats64:
         """Return the weighted probability of each word after a short history, given by its place."""
+        # The first full history stands for all.
+        full = histories.first_full[owners]
+        events = Histories(
+            histories.words[owners],
+            histories.lengths[owners],
+            histories.full_words[full],
+            histories.full_lengths[full],
+            np.arange(len(owners) + 1),
+        )
+        corpus = events.corpus(self.model.vocabulary, words)
+        log_probs = self.model.score(corpus).log_probs[corpus.sentence_starts[1:] - 1]
+        return np.exp(log_probs) * histories.averages(weights)[owners]
 
 
-class NgramTargets:
+class NgramTargets(Targets):
     """An n-gram model knows only the short histories."""
 
     is_slow = False
@@ -75,20 +101,20 @@ class NgramTargets:
 
     def probs(
         self, histories: Histories, weights: Floats, owners: NDArray[np.int64], words: Numbers
-    ) -> NDArray[np.float64]:
+    ) -> Floats64:
         """Return the weighted probability of each word after a short history."""
         probs = self.index.probs_after(self._nodes(histories)[owners], self.index.numbers[words])
         return probs * histories.averages(weights)[owners]
 
 
-class _CategoryTargets:
+class _CategoryTargets(Targets):
     """A distribution over categories follows from the full histories, that over words from it."""
 
     is_slow = False
 
-    def __init__(self, categories: Numbers, word_probs: NDArray[np.float64], ids: Numbers) -> None:
-        self.categories = categories
-        self.word_probs = word_probs
+    def __init__(self, model: Model, categories: Numbers, word_probs: Floats64, ids: Numbers) -> None:
+        super().__init__(model, ids)
+        self.categories, self.word_probs = categories, word_probs
         self._categories_by_number = categories[ids].astype(np.int32)
         self._word_probs_by_number = word_probs[ids].astype(np.float32)
 
@@ -110,7 +136,7 @@ class _CategoryTargets:
 
     def probs(
         self, histories: Histories, weights: Floats, owners: NDArray[np.int64], words: Numbers
-    ) -> NDArray[np.float64]:
+    ) -> Floats64:
         """Return the weighted probability of each word after a short history."""
         of_categories = histories.averages(self.of_categories(histories, weights))
         return of_categories[owners, self.categories[words]] * self.word_probs[words]
@@ -122,15 +148,15 @@ class CategoryNgramTargets(_CategoryTargets):
     def __init__(self, model: CategoryNgramModel, ids: Numbers) -> None:
         self.index = model.ngram.plain()
         numbers = self.index.numbers[model.categories]
-        super().__init__(numbers, model.word_probs, ids)
-        self._numbers, self._ids = numbers, model.categories
+        super().__init__(model, numbers, model.word_probs, ids)
+        self._last = model.categories
 
     def _nodes(self, histories: Histories) -> Numbers:
-        return self.index.find(self._numbers[histories.full_words], histories.full_lengths)
+        return self.index.find(self.categories[histories.full_words], histories.full_lengths)
 
     def features(self, histories: Histories, names: Collection[str]) -> Features:
         """Return features of each full history."""
-        last = self._ids[histories.full_words[:, -1]].astype(np.float32)
+        last = self._last[histories.full_words[:, -1]].astype(np.float32)
         return {**_node_features(self.index, self._nodes(histories)), "category": last}
 
     def of_categories(self, histories: Histories, weights: Floats) -> Floats:
@@ -144,63 +170,18 @@ class ClusteredTargets(_CategoryTargets):
     """A clustered model."""
 
     def __init__(self, model: ClusteredModel, ids: Numbers) -> None:
-        super().__init__(model.categories, model.word_probs, ids)
-        self.model = model
-
-    def features(self, histories: Histories, names: Collection[str]) -> Features:
-        """Return features of each full history."""
-        return _scored_features(self.model, histories, names)
+        super().__init__(model, model.categories, model.word_probs, ids)
+        self._clustered = model
 
     def of_categories(self, histories: Histories, weights: Floats) -> Floats:
         """Return the weighted distribution over categories after each full history."""
-        corpus = histories.corpus(self.model.vocabulary)
-        rows = self.model.category_distributions(corpus, corpus.sentence_starts[1:] - 1)
+        corpus = histories.corpus(self._clustered.vocabulary)
+        rows = self._clustered.category_distributions(corpus, corpus.sentence_starts[1:] - 1)
         rows *= weights[:, None]
         return rows
 
 
-class AnyTargets:
-    """Any other model, one history after the other."""
-
-    is_slow = True
-
-    def __init__(self, model: Model, ids: Numbers) -> None:
-        self.model, self._ids = model, ids
-
-    def features(self, histories: Histories, names: Collection[str]) -> Features:
-        """Return features of each full history."""
-        return _scored_features(self.model, histories, names)
-
-    def add_rows(self, histories: Histories, weights: Floats, rows: Floats) -> None:
-        """Add the distribution of each short history."""
-        words = self.model.vocabulary.words
-        counts = np.diff(histories.first_full)
-        for i, owner in enumerate(histories.owners.tolist()):
-            full = histories.full_words[i, histories.full_words.shape[1] - int(histories.full_lengths[i]) :]
-            begins = len(full) > 0 and full[0] == BEGIN
-            history = [words[id] for id in full.tolist()]
-            probabilities = self.model.distribution(history, sentence_start=begins)
-            rows[owner] += weights[i] / counts[owner] * probabilities[self._ids]
-
-    def probs(
-        self, histories: Histories, weights: Floats, owners: NDArray[np.int64], words: Numbers
-    ) -> NDArray[np.float64]:
-        """Return the weighted probability of each word after a short history."""
-        # The first full history stands for all.
-        full = histories.first_full[owners]
-        events = Histories(
-            histories.words[owners],
-            histories.lengths[owners],
-            histories.full_words[full],
-            histories.full_lengths[full],
-            np.arange(len(owners) + 1),
-        )
-        corpus = events.corpus(self.model.vocabulary, words)
-        log_probs = self.model.score(corpus).log_probs[corpus.sentence_starts[1:] - 1]
-        return np.exp(log_probs) * histories.averages(weights)[owners]
-
-
-class MixtureTargets:
+class MixtureTargets(Targets):
     """A mixture of parts with its vocabulary.
 
     Caches are no parts of it, and the others take their weight: what a cache knows of a text is not in
@@ -208,19 +189,12 @@ class MixtureTargets:
     """
 
     def __init__(self, model: Mixture, parts: Mapping[int, Targets]) -> None:
-        self._model, self._parts = model, parts
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether a row of any part takes much more than a probability."""
-        return any(part.is_slow for part in self._parts.values())
-
-    def features(self, histories: Histories, names: Collection[str]) -> Features:
-        """Return features of each full history."""
-        return _scored_features(self._model, histories, names)
+        super().__init__(model, np.empty(0, np.uint32))
+        self._gate, self._parts = model.gate, parts
+        self.is_slow = any(part.is_slow for part in parts.values())
 
     def _weighted(self, histories: Histories, weights: Floats) -> Iterator[tuple[Targets, Floats]]:
-        gate = self._model.gate
+        gate = self._gate
         features = {
             number: self._parts[number].features(histories, names) for number, names in gate.needs.items()
         }
@@ -236,18 +210,12 @@ class MixtureTargets:
 
     def probs(
         self, histories: Histories, weights: Floats, owners: NDArray[np.int64], words: Numbers
-    ) -> NDArray[np.float64]:
+    ) -> Floats64:
         """Return the weighted probability of each word after a short history."""
         probs = np.zeros(len(words))
         for part, of_part in self._weighted(histories, weights):
             probs += part.probs(histories, of_part, owners, words)
         return probs
-
-
-def _scored_features(model: Model, histories: Histories, names: Collection[str]) -> Features:
-    corpus = histories.corpus(model.vocabulary)
-    found = model.score(corpus, features=names).features
-    return {name: values[corpus.sentence_starts[1:] - 1] for name, values in found.items()}
 
 
 def _node_features(index: PlainTrie, nodes: Numbers) -> Features:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import NgramCounts, NgramLevel, Workspace
 from stategram.errors import UsageError
-from stategram.models.ngrams.discounts import absolute_discount, good_turing_ratios, kneser_ney_discounts
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN
@@ -218,3 +217,54 @@ def _adjust(level: NgramLevel, workspace: Workspace) -> None:
 def _counts_of_counts(level: NgramLevel) -> list[int]:
     found: list[int] = _core.counts_of_counts(level.counts, 9).tolist()
     return found
+
+
+# Discounts of counts leave probability for unseen words. n[r] is the number of n-grams that occur r times.
+
+
+def kneser_ney_discounts(n: Sequence[int]) -> tuple[tuple[float, float, float], str | None]:
+    """Return the discounts of counts of 1, 2 and more (Chen and Goodman 1998); a note on defaults.
+
+    Y = n1 / (n1 + 2 n2),  D1 = 1 - 2 Y n2 / n1,  D2 = 2 - 3 Y n3 / n2,  D3 = 3 - 4 Y n4 / n3
+    """
+    if all(n[r] > 0 for r in range(1, 5)):
+        y = n[1] / (n[1] + 2 * n[2])
+        found = (
+            1 - 2 * y * n[2] / n[1],
+            2 - 3 * y * n[3] / n[2],
+            3 - 4 * y * n[4] / n[3],
+        )
+        # A discount of 0 could leave a history without any weight for unseen words.
+        if all(0 < discount <= r for r, discount in enumerate(found, 1)):
+            return found, None
+    return (0.5, 1.0, 1.5), (
+        "too few rare ones to estimate discounts from; the default discounts 0.5, 1 and 1.5 are used"
+    )
+
+
+def absolute_discount(n: Sequence[int]) -> tuple[tuple[float, float, float], str | None]:
+    """Return the discount D = n1 / (n1 + 2 n2) of counts of 1, 2 and more (Ney, Essen and Kneser 1994)."""
+    if n[1] > 0 and n[2] > 0:
+        found = n[1] / (n[1] + 2 * n[2])
+        return (found, found, found), None
+    return (0.5, 0.5, 0.5), "too few rare ones to estimate a discount from; 0.5 is used"
+
+
+def good_turing_ratios(n: Sequence[int], max_count: int) -> tuple[list[float], str | None]:
+    """Return the ratio by which counts of 0, 1, ..., `max_count` and more are multiplied (Katz 1987).
+
+    r* = (r + 1) n[r + 1] / n[r],  A = (m + 1) n[m + 1] / n[1],  ratio = (r* / r - A) / (1 - A),
+    m = max_count. The ratio of all greater counts is 1, and so is one that is not between 0 and 1.
+    """
+    ratios = [0.0] + [1.0] * (max_count + 1)
+    wrong = []
+    a = (max_count + 1) * n[max_count + 1] / n[1] if n[1] > 0 else 1.0
+    for r in range(1, max_count + 1):
+        if n[r] > 0 and n[r + 1] > 0 and a < 1:
+            ratio = ((r + 1) * n[r + 1] / (r * n[r]) - a) / (1 - a)
+            if 0 < ratio <= 1:
+                ratios[r] = ratio
+                continue
+        wrong.append(r)
+    note = f"counts of {', '.join(map(str, wrong))} are not discounted: too irregular" if wrong else None
+    return ratios, note

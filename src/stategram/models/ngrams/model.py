@@ -27,9 +27,8 @@ from stategram.models.model import (
 )
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngrams.estimate import SMOOTHINGS, check_min_counts, default_min_counts, estimate
-from stategram.models.ngrams.filtering import filter_trie
 from stategram.models.ngrams.packed import NgramTrie, assemble
-from stategram.models.ngrams.plain import PlainTrie
+from stategram.models.ngrams.plain import PlainTrie, filter_trie
 from stategram.models.ngrams.worth import prune as prune_estimates
 from stategram.models.scores import Scores, State, Step
 from stategram.progress import Progress, subprogress
@@ -242,12 +241,12 @@ class NgramModel(Model):
     def _targets(self, ids: NDArray[np.uint32]) -> NgramTargets:
         return NgramTargets(self.plain(), ids)
 
-    def plain(self) -> PlainTrie:
-        """Return its n-grams as plain arrays that were checked, to make others of them.
+    def plain(self, *, compact: bool = False) -> PlainTrie:
+        """Return its n-grams as plain arrays that were checked; UsageError if they are `compact` unasked.
 
-        UsageError if they are compact: rounded values are no good for that.
+        Rounded values are no good to make other n-grams of them.
         """
-        if self.trie.is_compact:
+        if self.trie.is_compact and not compact:
             raise UsageError(
                 f"{self!r} is compact, its values are rounded; take the model that it was made from"
             )

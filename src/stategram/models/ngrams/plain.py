@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.counts import trie_numbers
 from stategram.resources import Resources
-from stategram.text import BEGIN
+from stategram.text import BEGIN, UNKNOWN
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,3 +220,95 @@ class TrieShape:
             np.concatenate([root, *backoffs]).astype(np.float32) if backoffs else np.zeros(inner, np.float32),
             np.concatenate([*children, [self.begins[-1]]]).astype(np.uint32),
         )
+
+
+def close_trie(trie: PlainTrie) -> PlainTrie:
+    """Return the trie with all suffixes: those of a node that are longer than its link are missing."""
+    shape = TrieShape(trie.numbers)
+    places = np.zeros(len(trie.words), np.int64)  # in the new trie, among the n-grams of a length
+    places[trie.level(1)] = trie.words[trie.level(1)]
+    backoffs = [trie.backoffs[trie.level(1)].astype(np.float64)] if trie.order > 1 else []
+    link_lengths = trie.lengths[trie.links]
+    for length in range(2, trie.order + 1):
+        here = trie.level(length)
+        lacking = np.flatnonzero((link_lengths < length) & (length < trie.lengths))
+        added = np.unique(trie.words_of(lacking, length), axis=0)
+        found = shape.add_level(
+            np.concatenate([places[trie.parents[here]], shape.places(added[:, :-1])]),
+            np.concatenate([trie.words[here], added[:, -1]]),
+        )
+        places[here] = found[: here.stop - here.start]
+        if length < trie.order:
+            weights = np.zeros(shape.begins[-1] - shape.begins[-2])
+            weights[places[here]] = trie.backoffs[here]
+            backoffs.append(weights)
+    closed = shape.trie([np.zeros(shape.begins[-1] - 1)], backoffs)
+    log_probs = trie.log10_probs_of(closed, np.arange(trie.n_words, dtype=np.uint32))
+    # Above 0 only in models that are not normalized.
+    return replace(closed, log_probs=np.minimum(log_probs, 0.0).astype(np.float32))
+
+
+def filter_trie(trie: PlainTrie, ids: NDArray[np.int64]) -> PlainTrie:
+    """Return the n-grams of some words, given by their ids, of which the first three are special words.
+
+    After each history of words that are kept, these are as probable as before, and ``<unk>`` has what the
+    dropped words had too:
+
+        p'(w | h) = p(w | h)        p'(<unk> | h) = p(<unk> | h) + sum of p(v | h) over the dropped words v
+
+    Back-off weights stay. Where h has n-grams hv of dropped words, p'(<unk> | h) is no longer what backing
+    off gives, and the n-gram h <unk> takes their place: there are never more n-grams than before.
+    """
+    numbers = trie_numbers(len(ids))
+    new_number = np.full(len(trie.numbers), -1)
+    new_number[trie.numbers[ids]] = numbers
+    unknown = int(trie.numbers[UNKNOWN])
+    parents = trie.parents
+    gone = new_number[trie.words] < 0
+    joined = gone | (trie.words == unknown)  # what <unk> is from now on
+    joined[0] = False
+    unknown_probs = _unknown_probs(trie, joined)
+    joined_after = np.zeros(len(trie.backoffs), np.bool_)
+    joined_after[parents[joined]] = True
+    shape = TrieShape(numbers)
+    place = np.full(len(trie.words), -1)  # among the new n-grams of a length
+    log_probs, backoffs = [], []
+    for k in range(1, trie.order + 1):
+        begin, end = trie.begins[k : k + 2].tolist()
+        kept = begin + np.flatnonzero(~gone[begin:end] & ((k == 1) | (place[parents[begin:end]] >= 0)))
+        before = np.arange(*trie.begins[k - 1 : k + 1])
+        joining = before[joined_after[before] & ((k == 1) | (place[before] >= 0))]
+        with np.errstate(divide="ignore"):
+            unknown_logs = np.log10(unknown_probs[joining])
+        words = np.concatenate([new_number[trie.words[kept]], np.full(len(joining), numbers[UNKNOWN])])
+        if k == 1:
+            places = words
+        else:
+            places = shape.add_level(np.concatenate([place[parents[kept]], place[joining]]), words)
+        size = shape.begins[k + 1] - shape.begins[k]
+        place[kept] = places[: len(kept)]
+        logs = np.empty(size)
+        logs[place[kept]] = trie.log_probs[kept]
+        logs[places[len(kept) :]] = unknown_logs
+        log_probs.append(logs)
+        if k < trie.order:
+            weights = np.zeros(size)
+            weights[place[kept]] = trie.backoffs[kept]
+            backoffs.append(weights)
+    return shape.trie(log_probs, backoffs)
+
+
+def _unknown_probs(trie: PlainTrie, joined: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the probability of all words together that join ``<unk>``, after each history.
+
+    U(h) = sum of p(v | h) + backoff(h) (U(h') - sum of p(v | h')), both over the n-grams hv of such words.
+    """
+    lower, links, n_inner = trie.lower_log_probs, trie.links, trie.n_histories
+    of, history = np.flatnonzero(joined), trie.parents[joined]
+    found = np.bincount(history, 10.0 ** trie.log_probs[of].astype(np.float64), n_inner).astype(np.float64)
+    backed = np.bincount(history, 10.0 ** lower[of].astype(np.float64), n_inner)
+    weights = 10.0 ** trie.backoffs.astype(np.float64)
+    for begin, end in zip(trie.begins[1:-2], trie.begins[2:-1], strict=True):
+        rest = found[links[begin:end]] - backed[begin:end]
+        found[begin:end] += weights[begin:end] * np.maximum(rest, 0.0)
+    return found

@@ -16,7 +16,7 @@ from stategram.models.model import Model, require_model
 from stategram.models.model_files import model_size
 from stategram.models.ngrams.compacting import compact_model, compacted_size
 from stategram.models.ngrams.model import NgramModel
-from stategram.models.ngrams.plain import PlainTrie
+from stategram.models.ngrams.plain import PlainTrie, close_trie
 from stategram.models.ngrams.worth import ngram_worths, prune_trie
 from stategram.progress import Progress
 
@@ -179,3 +179,21 @@ class _Pruning(Generic[M]):
             )
 
         return self.model._map_ngrams(prune)
+
+
+def close_suffixes(model: NgramModel) -> NgramModel:
+    """Return the same model with every suffix of an n-gram among its n-grams, as readers of ARPA files need.
+
+    Pruning leaves n-grams such as ``in the house`` without ``the house``. A suffix that is missing is added
+    with the probability that backing off gives it and a back-off weight of 1: no probability changes.
+
+    >>> text = ["in the house", "in the house", "the cat", "the dog", "a house"]
+    >>> model = NgramModel.train(text, order=3, prune=0.02)
+    >>> model.trie.sizes, close_suffixes(model).trie.sizes
+    ((9, 9, 1), (9, 10, 1))
+    """
+    closed = close_trie(model.plain(compact=True))
+    info = {**model.training_info, "inserted_suffixes": sum(closed.sizes) - sum(model.trie.sizes)}
+    return NgramModel.from_plain(
+        model.vocabulary, closed, model.smoothing, training_info=info, **model.origin
+    )
