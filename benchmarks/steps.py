@@ -177,8 +177,8 @@ def decode_mixture(train: str, test: str, repeats: str) -> None:
         NgramPart(order=5),
         NgramPart(order=3),
         *(CategoryNgramPart(classes=k, effort="fast") for k in (200, 500, 1000, 2000)),
-        ClusteredPart(preset="fast"),
-        ClusteredPart(preset="fast", context="w-1"),
+        ClusteredPart(effort="fast"),
+        ClusteredPart(effort="fast", context="w-1"),
     ]
     corpus = read_corpus(train)
     text = read_corpus(test, vocabulary=corpus.vocabulary)

@@ -46,7 +46,7 @@ class Environment(Campaign):
             ("predict", model, "the"),
             ("export", model, "--arpa", "-"),
             ("info", model),
-            ("verify", model),
+            ("info", model, "--verify"),
         ]
         self.expected = [run_command(self._whole(command, place / "expected")) for command in self.commands]
         for command, ended in zip(self.commands, self.expected, strict=True):

@@ -28,7 +28,7 @@ class Kills(Campaign):
             (place / name).write_text("\n".join(sentences(n, seed=text_seed)) + "\n")
         (place / "mine.toml").write_text(RECIPE)
         text, held = place / "text", place / "held"
-        common, point = ("--threads", "1", "-q"), ("--checkpoint", place / "point", "--resume")
+        common, point = ("--threads", "1", "-q"), ("--checkpoint", place / "point")
         self.commands = {
             "train": ("train", text, "--order", "4", "--force", *common),
             "recipe": ("train", text, "--heldout", held, "--recipe", place / "mine.toml", *point, *common),
@@ -39,8 +39,6 @@ class Kills(Campaign):
                 held,
                 "--context",
                 "w-2,w-1",
-                "--states",
-                "40",
                 *point,
                 *common,
             ),

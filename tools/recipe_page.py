@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from stategram.clustering import PRESETS
+from stategram.clustering import CONTEXT_EFFORTS
 from stategram.recipes import CLUSTERING_KEYS, PARTS, RECIPES, MixturePart, Recipe, RecipeKey, keys_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "recipes.md"
@@ -31,7 +31,7 @@ def recipe_page() -> str:
     parts = [INTRODUCTION]
     for name, kind in PARTS.items():
         parts.append(f'## [[part]] model = "{name}"\n\n{_summary(kind)}\n\n{_keys(kind.keys())}')
-    parts.append(f"### Presets\n\n{_presets()}")
+    parts.append(f"### Efforts\n\n{_efforts()}")
     parts.append(f"## [mixture]\n\n{_summary(MixturePart)}\n\n{_keys(keys_of(MixturePart))}")
     for name, recipe in RECIPES.items():
         parts.append(f"## The recipe {name}\n\n```toml\n{_as_toml(recipe)}```\n")
@@ -50,14 +50,14 @@ def _keys(keys: dict[str, RecipeKey]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _presets() -> str:
-    """Return the settings of each preset."""
+def _efforts() -> str:
+    """Return the settings of each effort."""
     rows = [
-        "| preset | " + " | ".join(f"`{key}`" for key in CLUSTERING_KEYS) + " |",
+        "| effort | " + " | ".join(f"`{key}`" for key in CLUSTERING_KEYS) + " |",
         "|---" * (len(CLUSTERING_KEYS) + 1) + "|",
     ]
-    for name, preset in PRESETS.items():
-        rows.append(f"| {name} | " + " | ".join(str(getattr(preset, key)) for key in CLUSTERING_KEYS) + " |")
+    for name, effort in CONTEXT_EFFORTS.items():
+        rows.append(f"| {name} | " + " | ".join(str(getattr(effort, key)) for key in CLUSTERING_KEYS) + " |")
     return "\n".join(rows) + "\n"
 
 

@@ -16,7 +16,7 @@ Sentences are split where KenLM does, at the white space of ASCII. Texts that ar
 sentences that ``Model.score`` is given, are split at that of Unicode.
 
 A model file is open at once, as a binary file of KenLM is: its checksums are not verified. Damage may give
-wrong numbers, or a ``stategram.BadDataError`` when it is met; ``stategram verify`` finds it.
+wrong numbers, or a ``stategram.BadDataError`` when it is met; ``stategram info --verify`` finds it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import re
 import signal
@@ -17,7 +16,9 @@ import click
 import pytest
 
 from command_line import run
-from stategram import cli
+from stategram import cli, read_corpus
+from stategram.counts import count_bigrams
+from stategram.evaluation import class_bigram_perplexity
 from stategram.formats import read_classes
 from stategram.wording import perplexity
 
@@ -103,36 +104,11 @@ def test_evaluate_prints_figures_instead_of_classes(
     status, table, _ = run("classes", text, "-k", 3, "--evaluate", text, "-o", out, capfd=capfd)
     assert status == 0
     assert len(read_classes(out)) == 6
-    figures = json.loads(run("classes", text, "-k", 3, "--evaluate", text, "--json", capfd=capfd)[1])
-    assert figures["classes"] == 3
-    assert f" {perplexity(figures['perplexity'])}\n" in table
-
-
-def test_depth_cuts_the_hierarchy(text: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    out = run("classes", text, "-k", 6, "--depth", 1, "--format", "brown", capfd=capfd)[1]
-    assert {line.split("\t")[0] for line in out.splitlines()} == {"0", "1"}
-    out = run("classes", text, "-k", 6, "--depth", 1, capfd=capfd)[1]
-    assert {line.split("\t")[1] for line in out.splitlines()[1:]} == {"0", "1"}
-
-
-def test_two_sided_writes_states(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    states = tmp_path / "states.tsv"
-    arguments = (
-        "classes",
-        text,
-        "-k",
-        3,
-        "--criterion",
-        "two-sided",
-        "--states",
-        2,
-        "--states-output",
-        states,
-    )
-    assert run(*arguments, capfd=capfd)[0] == 0
-    read = read_classes(states)
-    assert set(read) == {"<s>", "the", "a", "cat", "dog", "sat", "ran"}
-    assert set(read.values()) == {"0", "1"}
+    corpus, labels = read_corpus(text), {word: int(c) for word, c in read_classes(out).items()}
+    of_ids = [labels.get(word, -1) for word in corpus.vocabulary.words]
+    expected = class_bigram_perplexity(count_bigrams(corpus), of_ids, corpus.ids)
+    assert expected.classes == 3
+    assert f" {perplexity(expected.perplexity)}\n" in table
 
 
 def test_init_and_fixed(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -158,8 +134,6 @@ def test_init_and_fixed(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture
     [
         (["classes"], 2, "Missing argument"),
         (["classes", "TEXT", "-k", "0"], 2, "0 is not in the range"),
-        (["classes", "TEXT", "--states", "3"], 2, "--criterion two-sided"),
-        (["classes", "TEXT", "--json"], 2, "--format json"),
         (["classes", "TEXT", "--vocab", "3", "--vocab-file", "TEXT"], 2, "give one of them"),
         (["classes", "no such file"], 1, "no such file"),
         (["classes", "TEXT", "-q", "-v"], 2, "contradict each other"),
@@ -169,7 +143,6 @@ def test_init_and_fixed(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture
         (["classes", "TEXT", "--evaluate", "no such file"], 1, "no such file"),
         (["classes", "TEXT", "-o", "TEXT"], 2, "is an input too"),
         (["classes", "TEXT", "-o", ""], 2, "is empty"),
-        (["classes", "TEXT", "--criterion", "two-sided", "--states-output", "-"], 2, "choose two"),
         (["classes", "TEXT", "--threads", "100000"], 2, "it must be 1 to 512"),
         (["classes", "EMPTY"], 3, "no words in"),
         (["classes", "LATIN1"], 3, ":2:"),

@@ -67,5 +67,5 @@ def test_score_predict_and_verify(made: Path, name: str, capfd: pytest.CaptureFi
     assert (status, best["word"], best["order"]) == (0, "cat", None)
     status, out, _ = run("predict", made / name, "the", capfd=capfd)
     assert status == 0
-    status, out, _ = run("verify", made / name, capfd=capfd)
+    status, out, _ = run("info", made / name, "--verify", capfd=capfd)
     assert (status, "OK  sums" in out) == (0, True)

@@ -69,7 +69,7 @@ def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[st
     assert status == 0
     assert all(repr(part) in out for part in model.parts)
     assert f"{manifest['figures']['heldout_perplexity']:.2f}" in out
-    assert run("verify", place / "model", "--samples", 10, capfd=capfd)[0] == 0
+    assert run("info", place / "model", "--verify", capfd=capfd)[0] == 0
     assert run("predict", place / "model", "the old", "--top", 1, capfd=capfd)[0] == 0
     assert run("score", place / "model", place / "held", capfd=capfd)[0] == 0
 
@@ -91,11 +91,6 @@ def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.Captur
     ("change", "status", "message"),
     [
         (["--heldout", None], 2, "give --heldout FILE"),
-        (
-            ["--recipe", None],
-            2,
-            "goes with --context or --recipe (fast, paper, best or a TOML file)",
-        ),
         (["--order", "3"], 2, "--order cannot be combined with --recipe; write"),
         (
             ["--smoothing", "katz"],
@@ -104,13 +99,12 @@ def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.Captur
         ),
         (["--min-count", "2"], 2, "--min-count cannot be combined with --recipe; write"),
         (["--prune", "0.1"], 2, "--prune cannot be combined with --recipe; write"),
-        (["--resume"], 2, "say where it is: --checkpoint"),
         (["--recipe", "quick"], 2, "no recipe 'quick'"),
         (["--recipe", "none.toml"], 3, "no such file"),
         (["--recipe", "WRONG"], 3, "no key 'ordr'"),
         (["--recipe", "TAGGED"], 2, "or give tags for all of them (--tags)"),
         (["--recipe", "TAGGED", "--tags", "nothing"], 1, "no such file"),
-        (["--tags", "brill"], 2, "no value of recipe mine is a tag; leave"),
+        (["--tags", "brill"], 2, "recipe mine has no context that needs --tags; remove it"),
         (["--heldout", "TEXT"], 2, "is a training text too"),
         (["--heldout", "nothing"], 1, "no such file"),
         (["--heldout", "STRANGE"], 3, "held-out text: the text has no word"),
@@ -118,7 +112,6 @@ def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.Captur
         (["--checkpoint", "OUT"], 2, "in the same place"),
         (["--checkpoint", "NO/FOLDER"], 1, "there is no folder"),
         (["--checkpoint", "FULL"], 2, "is not a training"),
-        (["--on-interrupt", "dance"], 2, "'dance' is not one of"),
     ],
 )
 def test_errors_say_what_to_do(
@@ -152,16 +145,26 @@ def test_errors_say_what_to_do(
     assert sorted(place.rglob("*")) == before
 
 
-@pytest.mark.parametrize(
-    "option",
-    [["--tags", "brill"], ["--checkpoint", "x"], ["--resume"], ["--on-interrupt", "save"], ["--seed", "1"]],
-)
-def test_options_that_need_a_recipe(
-    place: Path, option: list[str], capfd: pytest.CaptureFixture[str]
-) -> None:
-    status, _, err = run("train", place / "text", "-o", place / "model", *option, capfd=capfd)
-    assert status == 2
-    assert f"{option[0]} goes with --context or --recipe (fast, " in " ".join(err.split())
+def test_a_checkpoint_of_another_training_is_refused(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    given = _train(place, "--checkpoint", place / "run")
+    assert run(*given, capfd=capfd)[0] == 0
+    for other in (["--seed", "1"], ["--lowercase", "--vocab", "5"]):
+        status, _, err = run(*given, "--force", *other, capfd=capfd)
+        assert (status, f"{place / 'run'} belongs to another training: with other texts" in err) == (2, True)
+    (place / "run" / "run.json").write_text("{")
+    status, _, err = run(*given, "--force", capfd=capfd)
+    assert (status, "run.json: damaged; remove the folder" in err) == (3, True)
+
+
+def test_an_n_gram_model_takes_what_a_recipe_takes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    given = ("train", place / "text", "--heldout", place / "held", "--seed", 1, "--checkpoint", place / "run")
+    status, _, err = run(*given, "-o", place / "model", capfd=capfd)
+    assert status == 0, err
+    model = open_model(place / "model")
+    perplexity = manifest_of(place / "model")["figures"]["heldout_perplexity"]
+    assert perplexity == model.perplexity((place / "held").read_text().splitlines())
+    status, _, err = run("train", place / "text", "-o", place / "x", "--tags", "brill", capfd=capfd)
+    assert (status, "recipe ngram has no context that needs --tags" in err) == (2, True)
 
 
 # A training that is killed when it has saved its clustering, finished parts or renamed files so often.
@@ -206,13 +209,10 @@ def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
     place: Path, how: str, times: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run(*_train(place, output="whole"), capfd=capfd)[0] == 0
-    given = _train(place, "--checkpoint", place / "run", "--resume")
+    given = _train(place, "--checkpoint", place / "run")
     ended = subprocess.run([sys.executable, "-c", _KILLED, how, str(times), *given], check=False)
     assert ended.returncode == -signal.SIGKILL
     assert not (place / "model").exists()
-    status, _, err = run(*_train(place, "--checkpoint", place / "run"), capfd=capfd)
-    assert status == 2
-    assert "--resume continues it" in " ".join(err.split())
     status, _, err = run(*given, capfd=capfd)
     assert status == 0, err
     assert "      kept\n      NgramModel" in err
@@ -224,17 +224,16 @@ def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
     assert (place / "model").read_bytes() == (place / "whole").read_bytes()
 
 
-# A training that is interrupted in the first sweep of its clustering of contexts, or of word classes.
+# A training that is interrupted in the first sweep of its clustering of contexts.
 _INTERRUPTED = """
 import os, signal, sys
 from stategram.cli import main
 from stategram.clustering.levels import ContextLevels
 from stategram.clustering.tree_clustering import TreeClustering
 
-what = sys.argv.pop(1)
 sweep = TreeClustering.sweep
 def interrupted(self, *arguments, **options):
-    if interrupted.first and isinstance(self.levels, ContextLevels) == (what == "contexts"):
+    if interrupted.first and isinstance(self.levels, ContextLevels):
         interrupted.first = False
         os.kill(os.getpid(), signal.SIGINT)
     return sweep(self, *arguments, **options)
@@ -269,12 +268,12 @@ def test_several_ctrl_c_are_as_one(times: str) -> None:
 
 
 @ON_POSIX
-def test_ctrl_c(place: Path) -> None:
+def test_ctrl_c(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     given = _train(place, "--checkpoint", place / "run")
-    command = [sys.executable, "-c", _INTERRUPTED, "contexts", *given]
+    command = [sys.executable, "-c", _INTERRUPTED, *given]
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     assert ended.returncode == 130
-    assert f"interrupted; progress saved in {place / 'run'}; rerun with --resume to continue" in ended.stderr
+    assert f"interrupted; progress saved in {place / 'run'}; run the same command to continue" in ended.stderr
     assert not list(place.glob("model*"))
     assert sorted(one.name.split("-")[0] for one in (place / "run").iterdir()) == [
         "classes",
@@ -283,35 +282,8 @@ def test_ctrl_c(place: Path) -> None:
         "run.json",
         "run.lock",
     ]
-    ended = subprocess.run(
-        [*command, "--resume", "--on-interrupt", "save"], check=False, capture_output=True, text=True
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert "finishing with the best clusters so far" in ended.stderr
-    assert len(open_model(place / "model", Mixture).parts) == 3
-
-
-@ON_POSIX
-@pytest.mark.parametrize("what", ["contexts", "classes"])
-def test_what_ended_early_says_so_and_is_done_on_resume(
-    place: Path, what: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+    assert run(*given, capfd=capfd)[0] == 0
     assert run(*_train(place, output="whole"), capfd=capfd)[0] == 0
-    given = _train(place, "--checkpoint", place / "run", "--on-interrupt", "save")
-    ended = subprocess.run(
-        [sys.executable, "-c", _INTERRUPTED, what, *given], check=False, capture_output=True, text=True
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert "with --resume --force" in ended.stderr
-    early = [False, what == "classes", True]
-    lines = ended.stderr.partition("On the held-out text")[2].splitlines()
-    shown = lines[2:5]
-    assert ["(ended early)" in line for line in shown] == early
-    manifest = manifest_of(place / "model")
-    assert ["ended_early" in part for part in manifest["recipe"]["part"]] == early
-    status, _, err = run(*given, "--resume", "--force", capfd=capfd)
-    assert status == 0, err
-    assert "ended early" not in err
     assert (place / "model").read_bytes() == (place / "whole").read_bytes()
 
 
@@ -337,7 +309,7 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for arguments, expected, message in (
         (["--classes", "-", "--part", "1"], 2, "these parts"),
         (["--classes", "-", "--arpa", "-"], 2, "give one of --arpa OUT, --class-lm PREFIX"),
-        (["--arpa", "-", "--part", "2"], 2, "give the training text (--text)"),
+        (["--arpa", "-", "--part", "2"], 2, "give the training text (--train)"),
         (["--arpa", "-", "--part", "9"], 2, "these parts of"),
         (["--fst", "G", "--closed"], 2, "--closed goes with --arpa"),
         (["--states", "-", "--format", "tsv"], 2, "--format goes with --classes"),

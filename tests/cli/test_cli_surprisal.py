@@ -65,7 +65,7 @@ def test_items_keep_their_ids(made: Path, tmp_path: Path, capfd: pytest.CaptureF
     header, *rows = csv.reader(io.StringIO(out))
     assert header[:4] == ["id", "note", "sentence", "position"]
     assert [row[:3] for row in rows] == [["7", "a,b", "1"]] * 3 + [["9", "NA", "3"]] * 4
-    _, out, _ = run("score", made / "model", items, *options, "--sentences", capfd=capfd)
+    _, out, _ = run("score", made / "model", items, *options, "--by", "sentence", capfd=capfd)
     assert [row[:3] for row in csv.reader(io.StringIO(out))] == [
         ["id", "note", "sentence"],
         ["7", "a,b", "1"],
@@ -109,7 +109,7 @@ def test_unknown_words(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert cells("exclude") == [""]
     assert float(cells("spell")[0]) > float(cells("unk")[0])
     out = run(
-        "score", made / "model", made / "TEST", "--sentences", "--unknown", "exclude", "-q", capfd=capfd
+        "score", made / "model", made / "TEST", "--by", "sentence", "--unknown", "exclude", "-q", capfd=capfd
     )[1]
     known = open_model(made / "model").score("a zebra sat").log_probs[[0, 2, 3]]
     assert float(out.splitlines()[-1].split("\t")[4]) == pytest.approx(math.exp(-known.mean()), abs=1e-6)
@@ -127,7 +127,7 @@ def test_a_text_of_unknown_words_gets_a_note(
     [
         (["--columns", "bits"], "no column 'bits'"),
         (["--columns", "state"], "has no states"),
-        (["--columns", "word", "--sentences"], "--columns is not for --sentences"),
+        (["--columns", "word", "--by", "sentence"], "--columns cannot be combined with --by sentence"),
         (["--region-column", "region"], "id column"),
         (["--id-column", "id"], "no column 'id'"),
     ],
@@ -141,20 +141,22 @@ def test_what_cannot_be(
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
-def test_line_buffered_output_to_a_named_pipe(made: Path, tmp_path: Path) -> None:
+def test_output_to_a_named_pipe_line_by_line(made: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    command = [sys.executable, "-m", "stategram", "score", str(made / "model"), "--line-buffered", "-q"]
-    with subprocess.Popen([*command, "--no-header", "-o", str(pipe)], stdin=subprocess.PIPE) as process:
+    command = [sys.executable, "-m", "stategram", "score", str(made / "model"), "-q"]
+    with subprocess.Popen([*command, "-o", str(pipe)], stdin=subprocess.PIPE) as process:
         # If lines were kept back, this would wait for ever.
         stop = threading.Timer(60, process.kill)
         stop.start()
         assert process.stdin is not None
         with pipe.open("rb") as answers:
-            for _ in range(3):
+            for number in range(3):
                 process.stdin.write(b"the cat\n")
                 process.stdin.flush()
-                assert [answers.readline().split(b"\t")[2] for _ in range(3)] == [b"the", b"cat", b"</s>"]
+                header = [answers.readline().split(b"\t")[2]] if number == 0 else [b"word"]
+                words = [answers.readline().split(b"\t")[2] for _ in range(3)]
+                assert header + words == [b"word", b"the", b"cat", b"</s>"]
             process.stdin.close()
         stop.cancel()
     assert process.returncode == 0
@@ -163,8 +165,12 @@ def test_line_buffered_output_to_a_named_pipe(made: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--sentences", "--base", "e"), "--base is not for --sentences"),
-        (("--text-column", "text", "--line-buffered"), "--line-buffered is not for a table"),
+        (("--by", "sentence", "--base", "e"), "--base cannot be combined with --by sentence"),
+        (
+            ("--text-column", "text", "--document-mark", "x"),
+            "--document-mark cannot be combined",
+        ),
+        (("--text-column", "text", "--by", "region"), "--by region requires --region-column"),
         (("--columns", "word,suprisal"), "did you mean surprisal?"),
         (("--columns", ""), "no column ''"),
     ],

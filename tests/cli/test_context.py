@@ -9,7 +9,6 @@ import pytest
 
 from command_line import TRAIN, run
 from stategram import ClusteredModel, Mixture, NgramModel, open_model
-from stategram.cli.train import train
 from stategram.clustering import ClusteringSettings
 from stategram.recipes import ClusteredPart
 
@@ -24,17 +23,18 @@ def texts(tmp_path: Path) -> tuple[Path, Path]:
     return train, heldout
 
 
+def _recipe(place: Path, keys: str) -> Path:
+    """Write the recipe of an n-gram model and a clustered model with these keys."""
+    file = place / "mine.toml"
+    file.write_text(f'[[part]]\nmodel = "ngram"\n[[part]]\nmodel = "clustered"\n{keys}')
+    return file
+
+
 @pytest.mark.parametrize(
     "options",
     [
         ["--context", "w-1"],
-        ["--context", "w-2,w-1", "--states", "4", "--categories", "5", "--criterion", "leave-one-out"],
-        ["--context", "w-2,w-1", "--flat", "--candidates", "0", "--preset", "paper"],
-        ["--context", "w-1", "--max-sweeps", "2", "--context-min-count", "1", "--tolerance", "0.01"],
-        ["--context", "g-2,w-1", "--context-classes", "3", "--tree-order", "g-2,w-1"],
         ["--context", "t-2,t-1", "--tags", "brill", "--order", "2", "--smoothing", "katz"],
-        ["--context", "w-1", "--states", "auto"],
-        ["--context", "w-1", "--states", "0.5 size", "--categories", ".3 size"],
     ],
 )
 def test_a_mixture_of_two(
@@ -53,33 +53,51 @@ def test_a_mixture_of_two(
 
 
 @pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        (
+            'context = "w-2,w-1"\nstates = 4\ncategories = 5\ncriterion = "leave-one-out"',
+            {"states": 4, "categories": 5, "criterion": "leave-one-out"},
+        ),
+        (
+            'context = "w-2,w-1"\ntree = false\ncandidates = 0\neffort = "paper"',
+            {"tree": False, "candidates": 0, "effort": "paper", "max_sweeps": 50},
+        ),
+        ('context = "w-1"\nmax_sweeps = 2\nmin_count = 1', {"max_sweeps": 2, "min_count": 1}),
+        (
+            'context = "g-2,w-1"\ncontext_classes = 3\ntree_order = "g-2,w-1"',
+            {"context_classes": 3, "tree_order": "g-2,w-1", "class_effort": "normal"},
+        ),
+        ('context = "w-1"\nstates = "0.5 size"\ncategories = ".3 size"', {}),
+    ],
+)
+def test_settings_of_a_recipe(
+    keys: str,
+    expected: dict[str, object],
+    texts: tuple[Path, Path],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    given = ["--heldout", texts[1], "-o", tmp_path / "m", "--recipe", _recipe(tmp_path, keys)]
+    code, _, err = run("train", texts[0], *given, capfd=capfd)
+    assert code == 0, err
+    clustered = open_model(tmp_path / "m", Mixture).parts[1]
+    assert isinstance(clustered, ClusteredModel)
+    assert expected.items() <= clustered.metadata.items()
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--states", "5"], "--states goes with --context; add that"),
-        (["--flat"], "--flat goes with --context"),
-        (["--context-min-count", "2"], "--context-min-count goes with --context"),
-        (["--context", "w-1", "--recipe", "fast"], "give one of them"),
-        (
-            ["--context", "w-1", "--states", "none"],
-            "'--states': states is 'none'; possible: a number",
-        ),
-        (["--context", "g-1", "--context-classes", "0"], "context_classes is 0; possible: a number"),
-        (["--context", "w-1", "--states", "\u00b2"], "states is '\u00b2'; possible: a number"),
+        (["--context", "w-1", "--recipe", "fast"], "--context and --recipe both choose what to train"),
         (["--context", "x-1"], "expected for instance w-2,w-1"),
-        (["--context", "t-1"], "error: --context t-1 has tags t: give --tags brill (English), or a file"),
-        (["--context", "w-1", "--no-guess"], "no value of --context w-1 is a tag t; leave --no-guess out"),
-        (["--context", "t-1", "--tags", "brill", "--no-guess"], "brill has its own rules"),
+        (["--context", "t-1"], "part 2 has tags in its context, but does not say which"),
         (["--context", "t-1", "--tags", "BANK.conllu:foo"], "there is no column 'foo'"),
         (["--context", "w-1", "--checkpoint", "FULL"], "is not a training"),
         (["--context", ""], "the context '' is empty; expected for instance"),
-        (["--context", "w-1", "--context", "g-2,g-1"], "--context is given 2 times; for several clustered"),
-        (["--context", "w-1", "--heldout", "x"], "--heldout is given 2 times; give one file"),
-        (
-            ["--context", "w-1", "--context-classes", "c.tsv"],
-            "--context-classes: the context w-1 has none; leave it",
-        ),
-        (["--context", "w-2,w-1", "--flat", "--tree-order", "w-2,w-1"], "--tree-order: there is no tree"),
-        (["--context", "w-1", "--tags", "brill"], "--tags: the context w-1 has none; leave it out"),
+        (["--context", "w-1", "--context", "g-2,g-1"], "--context is given 2 times; give it once"),
+        (["--context", "w-1", "--heldout", "x"], "--heldout is given 2 times; give it once"),
+        (["--context", "w-1", "--tags", "brill"], "recipe w-1 has no context that needs --tags; remove it"),
     ],
 )
 def test_what_makes_no_sense(
@@ -102,12 +120,47 @@ def test_what_makes_no_sense(
 
 
 @pytest.mark.parametrize(
+    ("keys", "code", "message"),
+    [
+        ('context = "w-1"\nstates = "none"', 3, "states is 'none'; possible: a number"),
+        ('context = "g-1"\ncontext_classes = 0', 3, "context_classes is 0; possible: a number"),
+        ('context = "w-1"\nstates = "\u00b2"', 3, "states is '\u00b2'; possible: a number"),
+        (
+            'context = "w-1"\ncontext_classes = "FILE"',
+            3,
+            "context_classes: the context w-1 has none; leave it",
+        ),
+        ('context = "w-2,w-1"\ntree = false\ntree_order = "w-2,w-1"', 3, "tree_order: there is no tree"),
+        ('context = "w-1"\ntags = "brill"', 3, "tags: the context w-1 has none; leave it out"),
+        ('context = "t-1"\ntags = "brill"\nguess_tags = false', 2, "brill has its own rules"),
+        ('context = "t-1"\ntags = "FILE"', 3, "FILE:1: found 1 column, 'the'"),
+        ('context = "g-1"\ncontext_classes = "FILE"', 3, "FILE:1: found 1 column, 'the'"),
+        ('context = "g-1"\ncontext_classes = "NONE"', 3, "context_classes: there is no file"),
+    ],
+)
+def test_recipes_are_checked_before_the_text_is_read(
+    keys: str,
+    code: int,
+    message: str,
+    texts: tuple[Path, Path],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "FILE").write_text("the\n")
+    keys = keys.replace("FILE", str(tmp_path / "FILE")).replace("NONE", str(tmp_path / "NONE"))
+    given = ["--heldout", texts[1], "-o", tmp_path / "m", "--recipe", _recipe(tmp_path, keys)]
+    found, _, err = run("train", texts[0], *given, capfd=capfd)
+    assert found == code, err
+    assert message in " ".join(err.split())
+    assert "reading" not in err
+
+
+@pytest.mark.parametrize(
     ("options", "data", "message"),
     [
         (["--context", "t-1", "--tags"], "the\n", "stategram: error: FILE:1: found 1 column, 'the'"),
         (["--context", "t-1", "--tags"], "the\tD\0T\n", "a NUL byte"),
-        (["--context", "g-1", "--context-classes"], "the\n", "FILE:1: found 1 column, 'the'"),
-        (["--context", "g-1", "--context-classes"], None, "stategram: error: FILE: no such file"),
+        (["--context", "t-1", "--tags"], None, "stategram: error: FILE: no such file"),
     ],
 )
 def test_files_are_looked_into_before_the_text_is_read(
@@ -131,7 +184,8 @@ def test_files_are_looked_into_before_the_text_is_read(
 def test_the_numbers_that_were_tried_are_said(
     texts: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--heldout", texts[1], "-o", tmp_path / "m", "--context", "w-1", "--states", "auto"]
+    recipe = _recipe(tmp_path, 'context = "w-1"\nstates = "auto"')
+    options = ["--heldout", texts[1], "-o", tmp_path / "m", "--recipe", recipe]
     err = run("train", texts[0], *options, capfd=capfd)[2]
     found = re.search(r"(\d+) states, \d+ categories; numbers tried, .*: .*5: [\d.]+, .*10: [\d.]+", err)
     assert found is not None
@@ -143,14 +197,14 @@ def test_the_numbers_that_were_tried_are_said(
 def test_numbers_that_are_not_possible_are_said(
     texts: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--heldout", texts[1], "-o", tmp_path / "m", "--context", "w-1", "--force"]
+    options = ["--heldout", texts[1], "-o", tmp_path / "m", "--force", "--recipe"]
     for states, categories, message in (
         (1000, 4, "note: only 5 of 1,000 states are possible: half of the contexts"),
         (4, 1000, "note: only 5 of 1,000 categories are possible: half of the different words"),
         (4, 4, ""),
     ):
-        numbers = ["--states", states, "--categories", categories]
-        err = run("train", texts[0], *options, *numbers, capfd=capfd)[2]
+        recipe = _recipe(tmp_path, f'context = "w-1"\nstates = {states}\ncategories = {categories}')
+        err = run("train", texts[0], *options, recipe, capfd=capfd)[2]
         assert message in err
         assert ("are possible" in err) == bool(message)
 
@@ -180,9 +234,6 @@ def test_a_context_needs_held_out_text(
     assert "give --heldout FILE" in err
 
 
-def test_settings_of_a_clustering_are_keys_of_recipes_and_options() -> None:
+def test_settings_of_a_clustering_are_keys_of_recipes() -> None:
     settings = set(ClusteringSettings.__struct_fields__) - {"seed"}  # that of the training
     assert settings <= set(ClusteredPart.keys())
-    options = {parameter.name for parameter in train.params}
-    assert settings - options == {"tree", "flat_start", "min_word_count", "free_states"}
-    assert {"flat", "context_min_count"} <= options  # --min-count is that of n-grams

@@ -9,7 +9,7 @@ import pytest
 
 from command_line import run
 from stategram import NgramModel, evaluate, open_model, read_corpus
-from stategram.cli import verify
+from stategram.cli import info
 from stategram.evaluation import HistorySum
 from stategram.models import Model
 from stategram.text import TextFormat
@@ -145,8 +145,8 @@ def test_verify_sums_with_each_history(
         off = 0.5 if "adaptive" in repr(given) else 1e-9
         return [HistorySum(("the",), 1.0), HistorySum(("a",), 1.0 + off)]
 
-    monkeypatch.setattr(verify, "history_sums", sums)
-    status, out, err = run("verify", model, capfd=capfd)
+    monkeypatch.setattr(info, "history_sums", sums)
+    status, out, err = run("info", model, "--verify", capfd=capfd)
     assert (status, out.splitlines()[-1]) == (
         3,
         "OK  sums (history document): after 100 histories, the worst is off by 1.0e-09",

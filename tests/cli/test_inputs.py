@@ -1,7 +1,10 @@
-"""`stategram count --format srilm`, `train --counts` and `train --classes`: other inputs than text."""
+"""`stategram count --format srilm`, `train` on counts and `train --classes`: other inputs than text."""
 
 from __future__ import annotations
 
+import gzip
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 
 from command_line import manifest_of, run
 from stategram import CategoryNgramModel, NgramModel, UsageError, open_model, read_classes, train_recipe
+from stategram.cli.reading import _holds_counts
 from stategram.recipes import CategoryNgramPart, Recipe
 from story import write_texts
 
@@ -42,7 +46,7 @@ def test_a_model_of_counts_is_that_of_the_text(
     assert run("count", tmp_path / "folder", "--order", 4, "-o", "-", "-q", capfd=capfd) == whole
     assert run("count", tmp_path / "folder", "--order", 2, "-o", tmp_path / "t.csv", capfd=capfd)[0] == 0
     assert (tmp_path / "t.csv").read_text().startswith("ngram,order,count\n")
-    of_counts = ("train", tmp_path / "merged", "--counts", "--smoothing", smoothing, "-q")
+    of_counts = ("train", tmp_path / "merged", "--smoothing", smoothing, "-q")
     of_text = ("train", texts / "train", "--smoothing", smoothing, "-q")
     for number, options in enumerate(
         (
@@ -65,14 +69,14 @@ def test_options_that_counts_cannot_have(
     texts: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "counts").write_text("a\t1\nb\t-1\n")
-    given = ("train", tmp_path / "counts", "--counts", "-o", tmp_path / "model")
+    given = ("train", tmp_path / "counts", "-o", tmp_path / "model")
     for options, message in (
         (["--lowercase"], "--lowercase is for texts"),
-        (["--recipe", "fast", "--heldout", texts / "held"], "--counts cannot be combined with --recipe"),
-        (["--classes", tmp_path / "counts"], "--counts cannot be combined with --classes"),
+        (["--memory", "1G"], "counts looks like a count file (n-gram, tab, count): leave it out"),
+        ([texts / "held"], "held like a text; give files of one kind"),
     ):
         status, _, err = run(*given, *options, capfd=capfd)
-        assert (status, message in err) == (2, True), err
+        assert (status, message in " ".join(err.split())) == (2, True), err
     status, _, err = run(*given, capfd=capfd)
     assert status == 3
     assert f"{tmp_path / 'counts'}:2: the count '-1' is below 0" in err
@@ -89,6 +93,60 @@ def test_options_that_counts_cannot_have(
         status, _, err = run("count", tmp_path / "counts", *arguments, capfd=capfd)
         assert (status, message in err) == (2, True), err
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--recipe", "fast", "--heldout", "held"],
+            "give an n-gram model of words only",
+        ),
+        (["--classes", "classes"], "give an n-gram model of words only"),
+        (["--heldout", "held"], None),
+    ],
+)
+def test_counts_are_enough_for_n_grams_only(
+    texts: Path, tmp_path: Path, options: list[str], message: str | None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    counts = tmp_path / "counts"
+    assert run("count", texts / "train", "--format", "srilm", "-o", counts, capfd=capfd)[0] == 0
+    (tmp_path / "classes").write_text("the\t1\na\t2\n")
+    files = {"held": texts / "held", "classes": tmp_path / "classes"}
+    given = [files.get(one, one) for one in options]
+    status, _, err = run("train", counts, "-o", tmp_path / "model", *given, capfd=capfd)
+    assert (status, message is None or message in err) == (0 if message is None else 2, True), err
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_counts"),
+    [
+        ("the cat\t3\nthe\t4\n", True),
+        ("\ufeffthe\t4\r\n", True),
+        ("ngram\torder\tcount\nthe\t1\t4\n", True),
+        ("the\t4", True),
+        ("the cat\t3\nthe dog\n", False),
+        ("1\tthe\n2\tcat\n", False),
+        ("the 4\n", False),
+        ("\t4\n", False),
+        ("", False),
+    ],
+)
+def test_counts_are_told_from_texts(tmp_path: Path, lines: str, is_counts: bool) -> None:
+    (tmp_path / "file").write_text(lines, encoding="utf-8", newline="")
+    (tmp_path / "packed.gz").write_bytes(gzip.compress(lines.encode()))
+    assert [_holds_counts(str(tmp_path / name)) for name in ("file", "packed.gz")] == [is_counts] * 2
+
+
+def test_a_long_count_file_is_told_by_its_beginning(tmp_path: Path) -> None:
+    (tmp_path / "long").write_text("".join(f"w{i}\t{i}\n" for i in range(20_000)) + "the end\n")
+    assert _holds_counts(str(tmp_path / "long"))
+
+
+def test_stdin_is_a_text_that_may_look_like_counts(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "stategram", "train", "-", "-o", str(tmp_path / "model"), "-q"]
+    subprocess.run(command, input="the\t4\ncat\t4\n", text=True, check=True)
+    assert "4" in open_model(tmp_path / "model")
 
 
 def test_a_class_file_is_enough(texts: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -111,7 +169,7 @@ def test_a_class_file_is_enough(texts: Path, tmp_path: Path, capfd: pytest.Captu
     given = ("train", train, "--classes", tmp_path / "classes.tsv", "-o", tmp_path / "other")
     status, _, err = run(*given, "--order", 2, "--smoothing", "absolute", capfd=capfd)
     assert open_model(tmp_path / "other").order == 2
-    for options in (["--prune", 1e-8], ["--recipe", "fast"], ["--heldout", train], ["--seed", 3]):
+    for options in (["--prune", 1e-8], ["--min-count", 2], ["--recipe", "fast"], ["--heldout", train]):
         assert run(*given, "--force", *options, capfd=capfd)[0] == 2
 
 

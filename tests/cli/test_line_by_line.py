@@ -73,13 +73,13 @@ def test_histories_go_on_from_line_to_line(
     lines = [*sentences(4, seed=5), "", *sentences(3, seed=6), sentences(4, seed=5)[0]]
     (tmp_path / "text").write_text("\n".join(lines))
     for history in ("document", "adaptive"):
-        options = ("--sentences", "--no-header", "--history", history)
+        options = ("--by", "sentence", "--history", history)
         whole = run("score", made / "tree", tmp_path / "text", *options, "-q", capfd=capfd)[1]
         with conversation("score", made / "tree", "-", *options) as talk:
             found = b""
             for line in lines:
                 talk.write(f"{line}\n".encode())
-                found += talk.read(bool(line))
+                found += talk.read(bool(line) + (not found))
             talk.finish()
         assert found.decode() == whole
     assert whole != run("score", made / "tree", tmp_path / "text", *options[:2], "-q", capfd=capfd)[1]
@@ -100,7 +100,7 @@ def test_predict_answers_line_by_line(made: Path, options: list[str]) -> None:
 def test_what_comes_at_once_is_scored_as_before(made: Path, tmp_path: Path) -> None:
     text = "the cat sat on 7 mats\n\nA dog ran\n" * 10_000 + "the end"
     (tmp_path / "text").write_text(text)
-    command = [sys.executable, "-m", "stategram", "score", str(made / "model"), "--sentences", "-q"]
+    command = [sys.executable, "-m", "stategram", "score", str(made / "model"), "--by", "sentence", "-q"]
 
     def scored(data: bytes) -> bytes:
         return subprocess.run(command, input=data, capture_output=True, check=True).stdout
@@ -123,13 +123,15 @@ def test_a_keyboard(made: Path) -> None:
 
     keyboard, terminal = pty.openpty()
     tty.setcbreak(terminal)
-    command = [sys.executable, "-m", "stategram", "score", str(made / "model"), "--sentences", "--no-header"]
+    command = [sys.executable, "-m", "stategram", "score", str(made / "model"), "--by", "sentence"]
     with subprocess.Popen(
         command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert process.stdout is not None
         for number in (1, 2):
             os.write(keyboard, b"the cat sat\n")
+            if number == 1:
+                assert process.stdout.readline().startswith(b"sentence\t")
             assert process.stdout.readline().startswith(b"%d\t3\t0\t" % number)
         process.kill()
     os.close(keyboard)

@@ -52,7 +52,7 @@ def test_a_mixture_of_a_model_file_and_an_arpa_file(place: Path, capfd: pytest.C
     manifest = manifest_of(out)
     assert [one["use"] for one in manifest["inputs"]] == ["model", "model", "held-out"]
     assert all(one["sha256"] for one in manifest["inputs"])
-    assert run("verify", out, capfd=capfd)[0] == 0
+    assert run("info", out, "--verify", capfd=capfd)[0] == 0
     status, _, err = run(*given, "--weights", "0.75,0.25", "-o", out, capfd=capfd)
     assert (status, "--force replaces it" in err) == (2, True)
     status, _, err = run(
@@ -71,7 +71,7 @@ def test_models_merged_into_one(place: Path, capfd: pytest.CaptureFixture[str]) 
     merged = read_arpa(out)
     (shown,) = re.findall(r"([\d.]+)  merged into one n-gram model", err)
     assert float(shown) == pytest.approx(merged.perplexity(HELDOUT.splitlines()), abs=0.006)
-    assert run("verify", out, capfd=capfd)[0] == 0
+    assert run("info", out, "--verify", capfd=capfd)[0] == 0
     assert kenlm.Model(str(out)).score("the cow sat") == pytest.approx(
         merged.score("the cow sat").log_probs.sum() / 2.302585093, abs=1e-4
     )
@@ -132,7 +132,7 @@ def test_prune(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
         given = ("prune", place / "whole", "-o", arpa, option, value, "--force")
         assert run(*given, capfd=capfd)[0] == 0
     assert 0.9 * 20 * 1024 < arpa.stat().st_size <= 20 * 1024
-    assert run("verify", arpa, capfd=capfd)[0] == 0
+    assert run("info", arpa, "--verify", capfd=capfd)[0] == 0
     # Of an ARPA file to stdout; the same as in training.
     write_arpa(open_model(place / "whole", NgramModel), place / "whole.arpa")
     status, printed, _ = run("prune", place / "whole.arpa", "-o", "-", "--prune", 1e-4, capfd=capfd)
@@ -184,13 +184,13 @@ def test_prune_to_a_list_of_words(place: Path, capfd: pytest.CaptureFixture[str]
     out = place / "few"
     status, _, err = run("prune", place / "model", "--vocab-file", place / "words", "-o", out, capfd=capfd)
     assert (status, "3 of 9 words kept; 1 of the list are not in it" in err) == (0, True), err
-    assert run("verify", out, capfd=capfd)[0] == 0
+    assert run("info", out, "--verify", capfd=capfd)[0] == 0
     model, few = open_model(place / "model"), open_model(out)
     assert few.score("the cat sat").log_probs == pytest.approx(model.score("the cat sat").log_probs, rel=1e-6)
     arpa = place / "few.arpa"
     given = ("prune", place / "news.arpa", "--vocab-file", place / "words", "-o", arpa)
     assert run(*given, capfd=capfd)[0] == 0
-    assert run("verify", arpa, capfd=capfd)[0] == 0
+    assert run("info", arpa, "--verify", capfd=capfd)[0] == 0
     assert kenlm.Model(str(arpa)).score("the cat sat") == pytest.approx(
         kenlm.Model(str(place / "news.arpa")).score("the cat sat"), abs=1e-5
     )
@@ -259,7 +259,7 @@ def test_what_verify_says_of_a_filtered_arpa_file(place: Path, capfd: pytest.Cap
         r"ngram (\d)=\d+", lambda found: f"ngram {found[1]}={counts[int(found[1]) - 1]}", "\n".join(kept)
     )
     (place / "filtered.arpa").write_text(text)
-    status, _, err = run("verify", place / "filtered.arpa", capfd=capfd)
+    status, _, err = run("info", place / "filtered.arpa", "--verify", capfd=capfd)
     assert (status, "sums below one are what vocabulary filters make" in err) == (3, True), err
 
 
@@ -274,7 +274,7 @@ def test_the_recipe_of_vosk(place: Path, capfd: pytest.CaptureFixture[str]) -> N
     ):
         status, _, err = run(*command, capfd=capfd)
         assert status == 0, err
-    assert run("verify", small, capfd=capfd)[0] == 0
+    assert run("info", small, "--verify", capfd=capfd)[0] == 0
     decoder = kenlm.Model(str(place / "small.arpa"))
     assert decoder.score("the dog sat on 3 mats") > decoder.score("mats 3 on sat dog the")
     assert decoder.score("the cow sat") == pytest.approx(

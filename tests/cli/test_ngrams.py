@@ -1,4 +1,4 @@
-"""The commands that open a model: predict, export, verify, and what all of them refuse."""
+"""The commands that open a model: predict, export, info --verify, and what all of them refuse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMMANDS = [
     ("score", ["TEST"]),
     ("predict", ["the"]),
     ("export", ["--arpa", "-"]),
-    ("verify", []),
+    ("info", ["--verify"]),
 ]
 
 
@@ -91,13 +91,13 @@ def test_export(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
 
 
 def test_verify(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run("verify", made / "model", capfd=capfd)
+    status, out, _ = run("info", made / "model", "--verify", capfd=capfd)
     assert status == 0
     checked = [line.split(":")[0] for line in out.splitlines()]
     assert checked == [f"OK  {name}" for name in (made / "model", "structure", "sums")]
-    status, out, _ = run("verify", made / "model.arpa.gz", "--samples", 10, capfd=capfd)
+    status, out, _ = run("info", made / "model.arpa.gz", "--verify", capfd=capfd)
     assert status == 0
-    assert "OK  sums: after 10 histories" in out
+    assert "OK  sums: after 100 histories" in out
 
 
 def test_verify_finds_sums_that_are_off(
@@ -107,7 +107,7 @@ def test_verify_finds_sums_that_are_off(
     trie = model.trie.plain()
     trie.backoffs[1 + trie.numbers[model.vocabulary.id("the")]] = 0.5
     NgramModel.from_plain(model.vocabulary, trie).save(tmp_path / "model")
-    status, out, err = run("verify", tmp_path / "model", capfd=capfd)
+    status, out, err = run("info", tmp_path / "model", "--verify", capfd=capfd)
     assert status == 3
     assert "OK  structure" in out
     assert "the probabilities after " in err
@@ -169,8 +169,8 @@ def test_what_is_not_a_model(
         (["predict", "-", "-"], 2, "only once"),
         (["export", "MODEL"], 2, "give one of --arpa OUT, --class-lm PREFIX"),
         (["export", "MODEL", "--arpa", "NOFOLDER/out"], 1, "there is no folder"),
-        (["verify", "MODEL", "--samples", "0"], 2, "not in the range"),
-        (["verify", "BROKEN"], 3, "BROKEN:"),
+        (["info", "MODEL", "--verify", "--json"], 2, "--json cannot be combined with --verify"),
+        (["info", "BROKEN", "--verify"], 3, "BROKEN:"),
         (["export", "MODEL", "--arpa", "MODEL"], 2, "is an input too"),
     ],
 )
@@ -208,7 +208,7 @@ def test_errors_say_what_is_wrong(
     assert not list(tmp_path.glob("*.partial"))
 
 
-@pytest.mark.parametrize(("command", "rest"), [one for one in COMMANDS if one[0] != "verify"])
+@pytest.mark.parametrize(("command", "rest"), [one for one in COMMANDS if one[0] != "info"])
 def test_damage_that_was_not_looked_for_is_told(
     made: Path, tmp_path: Path, command: str, rest: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -230,7 +230,7 @@ def test_verify_takes_a_model_without_n_grams_of_some_length(
     train = ("train", tmp_path / "text", "-o", tmp_path / "m", "--order", 4, "--prune", 10)
     assert run(*train, capfd=capfd)[0] == 0
     assert 0 in open_model(tmp_path / "m", NgramModel).trie.sizes
-    assert run("verify", tmp_path / "m", capfd=capfd)[0] == 0
+    assert run("info", tmp_path / "m", "--verify", capfd=capfd)[0] == 0
 
 
 @pytest.mark.parametrize(("command", "rest"), COMMANDS)

@@ -50,7 +50,7 @@ def test_a_closed_stderr_changes_nothing(place: Path) -> None:
     found = sh(f"{COMMAND} train text -o trained >&- 2>&-", place)
     assert (found.returncode, (place / "trained").is_file()) == (0, True)
     # Nothing that was opened later got the number of a closed stream.
-    assert sh(f"{COMMAND} verify trained 2>&-", place).returncode == 0
+    assert sh(f"{COMMAND} info trained --verify 2>&-", place).returncode == 0
     assert sh(f"{COMMAND} eval nothing text 2>&-", place).returncode == 1
 
 

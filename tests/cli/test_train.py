@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
-import click
 import pytest
 
 from command_line import manifest_of, run
 from stategram import NgramModel, open_model, read_corpus
-from stategram.cli.options import GroupedCommand
-from stategram.cli.train import train
 
 TEXT = "The cat sat\nthe dog sat on 3 mats\na cat ran\na dog ran\n" * 5
 
@@ -305,23 +301,3 @@ from stategram.cli import main
 os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
 main(sys.argv[1:])
 """
-
-
-def test_the_help_has_its_options_in_groups(capfd: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run("train", "--help", capfd=capfd)
-    assert status == 0
-    titles = re.findall(r"^(\S.*):\n  -", out, re.MULTILINE)
-    assert [title.split()[0] for title in titles] == [
-        "Options",
-        "N-grams",
-        "Other",
-        "Several",
-        "Clustered",
-        "The",
-    ]
-    assert isinstance(train, GroupedCommand)
-    names = {name for group in train.groups.values() for name in group}
-    assert names <= {parameter.name for parameter in train.params}
-    shown = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", out, re.MULTILINE)
-    assert sorted(shown) == sorted(set(shown))
-    assert len(shown) == sum(isinstance(one, click.Option) for one in train.params) + 1  # --help

@@ -65,9 +65,9 @@ def twin(found: Clustering) -> tuple[list[list[int]], list[list[int]], list[int]
 @pytest.mark.parametrize(
     ("context", "options"),
     [
-        ("w-1", {"preset": "paper"}),
-        ("w-2,w-1", {"preset": "paper"}),
-        ("w-2,w-1", {"preset": "paper", "tolerance": 0.5}),
+        ("w-1", {"effort": "paper"}),
+        ("w-2,w-1", {"effort": "paper"}),
+        ("w-2,w-1", {"effort": "paper", "tolerance": 0.5}),
         ("w-2,w-1", {"tolerance": 0.0, "min_count": 3, "max_sweeps": 2}),
         ("w-2,w-1", {"free_states": 0.9, "min_count": 5, "max_sweeps": 1}),
         ("w-2,w-1", {"min_count": 1, "max_sweeps": 2}),
@@ -88,7 +88,7 @@ def test_contexts_along_a_tree(context: str, options: dict[str, Any], seed: int)
 
 @pytest.mark.parametrize("seed", range(4))
 def test_single_contexts_start_as_a_tree_does(seed: int) -> None:
-    found = cluster(text(seed, 70, 24), "w-2,w-1", states=6, categories=5, preset="paper", tree=False)
+    found = cluster(text(seed, 70, 24), "w-2,w-1", states=6, categories=5, effort="paper", tree=False)
     (states,), _, categories = twin(found)
     assert found.states[-1].tolist() == states
     assert found.categories.tolist() == categories

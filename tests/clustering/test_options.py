@@ -88,7 +88,7 @@ def test_classes_of_a_file_are_values_of_contexts() -> None:
     [
         ({"states": 0}, "states is 0; it must be at least 1"),
         ({"categories": "many"}, "categories is 'many'"),
-        ({"preset": "slow"}, "no preset 'slow': there are paper, fast"),
+        ({"effort": "slow"}, "no effort 'slow': there are paper, fast"),
         ({"criterion": "map"}, "criterion is 'map'; possible: ml, leave-one-out"),
         ({"min_count": 0}, "min_count is 0"),
         ({"tolerance": 1.0}, "tolerance is 1.0"),

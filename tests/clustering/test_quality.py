@@ -41,11 +41,11 @@ def test_plain_exchange_is_outside_the_band() -> None:
 
 def test_contexts_along_a_tree() -> None:
     """Bands of the training perplexity of each level."""
-    for preset, (first, last), spread in (
+    for effort, (first, last), spread in (
         ("paper", (192.11, 173.10), 0.002),
         ("normal", (175.41, 158.75), 0.002),  # no seed matters here: what rounding may change
         ("best", (171.26, 156.58), 4 * 0.33 / 156.6),
     ):
-        found = cluster(text(), "w-2,w-1", states=100, categories=100, preset=preset)
-        assert found.levels[0].perplexity == pytest.approx(first, rel=spread), preset
-        assert found.levels[1].perplexity == pytest.approx(last, rel=spread), preset
+        found = cluster(text(), "w-2,w-1", states=100, categories=100, effort=effort)
+        assert found.levels[0].perplexity == pytest.approx(first, rel=spread), effort
+        assert found.levels[1].perplexity == pytest.approx(last, rel=spread), effort

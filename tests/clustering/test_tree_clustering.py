@@ -13,7 +13,7 @@ from clustering_problems import CRITERIA, bytes_of, figures_of, text
 from context_problems import classes_of, tags_of
 from naive.exchange import Pairs, two_sided_criterion
 from planted import N_PLANTED, WORDS_A_CLASS, planted_text
-from stategram.clustering import PRESETS, Clustering, ClusteringSettings, cluster
+from stategram.clustering import CONTEXT_EFFORTS, Clustering, ClusteringSettings, cluster
 from stategram.contexts import ContextTree, context_values
 from stategram.resources import use_resources
 from texts import Text, make_corpus, texts
@@ -130,10 +130,10 @@ def test_a_level_ends_when_a_sweep_gains_too_little(criterion: str) -> None:
     assert len(run(0.0, max_sweeps=3)) == 4
 
 
-def test_the_preset_of_the_paper_is_literal() -> None:
-    settings = PRESETS["paper"]
+def test_the_effort_of_the_paper_is_literal() -> None:
+    settings = CONTEXT_EFFORTS["paper"]
     assert (settings.min_count, settings.tolerance, settings.candidates, settings.anneal) == (6, 0.01, 0, 0)
-    found = cluster(text(), "w-2,w-1", states=20, categories=15, preset="paper")
+    found = cluster(text(), "w-2,w-1", states=20, categories=15, effort="paper")
     reached = [[one.criterion for one in found.history if one.level == level] for level in (1, 2)]
     for of_level in reached:
         # Only the last sweep gains less than one percent. What the first of a level gains is not known here.
@@ -143,7 +143,7 @@ def test_the_preset_of_the_paper_is_literal() -> None:
     assert [level.movable for level in found.levels] == [
         int(np.count_nonzero(level.counts >= 6)) for level in found.tree.levels
     ]
-    eager = cluster(text(), "w-2,w-1", states=20, categories=15, preset="paper", tolerance=0.99)
+    eager = cluster(text(), "w-2,w-1", states=20, categories=15, effort="paper", tolerance=0.99)
     assert [level.sweeps for level in eager.levels] == [2, 2]  # the first sweep of a level never ends it
     # The paper: "two iterations in most cases".
     assert len(reached[0]) == len(reached[1]) == 2

@@ -409,7 +409,7 @@ def _read_everything(place: str) -> None:
 def test_counts_are_verified_and_described(
     story: Path, counts: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, _ = run("verify", counts, capfd=capfd)
+    code, out, _ = run("info", counts, "--verify", capfd=capfd)
     assert (code, out.count("OK")) == (0, 2)
     assert f"{len(files_of(counts)) - 1} checksums" in out
     assert "events 2" in run("info", counts, capfd=capfd)[1]
@@ -422,7 +422,7 @@ def test_counts_are_verified_and_described(
     with pytest.raises(BadDataError, match="text is not that of the word counts"):
         check_counts(replace(found, shards=found.shards[1:]))
     (tmp_path / "none").mkdir()
-    assert run("verify", tmp_path / "none", capfd=capfd)[0] != 0
+    assert run("info", tmp_path / "none", "--verify", capfd=capfd)[0] != 0
 
 
 def test_an_empty_text_and_a_missing_file_are_errors(
@@ -447,4 +447,4 @@ def test_counts_at_a_url_on_the_command_line(
     assert run("train", "memory://cli/counts", "-o", tmp_path / "of-url", capfd=capfd)[0] == 0
     assert run("train", story, "-o", tmp_path / "of-text", "--order", 2, capfd=capfd)[0] == 0
     assert (tmp_path / "of-url").read_bytes() == (tmp_path / "of-text").read_bytes()
-    assert run("verify", "memory://cli/counts", capfd=capfd)[0] == 0
+    assert run("info", "memory://cli/counts", "--verify", capfd=capfd)[0] == 0

@@ -184,9 +184,9 @@ def test_export(trained: Callable[[str], Model], tmp_path: Path, capfd: pytest.C
     )
     assert (status, "[2/2] writing" in err, kenlm.Model(str(out)).order) == (0, True, 2)
     status, _, err = run("export", tmp_path / "mixture", "--arpa", out, "--part", 2, "--force", capfd=capfd)
-    assert (status, "give the training text (--text)" in err) == (2, True)
+    assert (status, "give the training text (--train)" in err) == (2, True)
     (tmp_path / "text.txt").write_text("\n".join(TRAIN))
-    arguments = ("--part", 2, "--text", tmp_path / "text.txt", "--max-size", "20k", "--force")
+    arguments = ("--part", 2, "--train", tmp_path / "text.txt", "--max-size", "20k", "--force")
     assert run("export", tmp_path / "mixture", "--arpa", out, *arguments, capfd=capfd)[0] == 0
     assert out.stat().st_size <= 20 * 1024
     status, _, err = run("export", tmp_path / "mixture", "--states", out, "--prune", 0.1, capfd=capfd)

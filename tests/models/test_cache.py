@@ -140,7 +140,7 @@ def test_caches_in_recipes(corpus: Corpus, tmp_path: Path) -> None:
         f"CacheModel(order 3, decays {', '.join(map(str, DECAYS))})",
     ]
     assert mixture.parts[1].metadata["decays"] == [0.99, 1.0]
-    resumed = train_recipe(train, heldout, recipe, checkpoint=tmp_path / "kept", resume=True)
+    resumed = train_recipe(train, heldout, recipe, checkpoint=tmp_path / "kept")
     assert resumed.score(heldout).log_probs.tolist() == mixture.score(heldout).log_probs.tolist()
     assert Recipe(part=[CachePart(order=1)]).part[0].title == "cache of order 1"
 

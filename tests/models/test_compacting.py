@@ -124,7 +124,7 @@ def test_commands_write_compact_models(tmp_path: Path, capfd: pytest.CaptureFixt
     one, other = (open_model(tmp_path / name, NgramModel) for name in "ac")
     for name, array in one.trie.arrays().items():
         np.testing.assert_array_equal(array, getattr(other.trie, name))
-    status, out, _ = run("verify", tmp_path / "a", capfd=capfd)
+    status, out, _ = run("info", tmp_path / "a", "--verify", capfd=capfd)
     assert status == 0
     assert "OK  sums" in out
     status, out, _ = run("info", tmp_path / "a", capfd=capfd)

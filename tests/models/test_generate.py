@@ -139,7 +139,7 @@ def test_the_command(models: dict[str, Model], tmp_path: Path, capfd: pytest.Cap
     status, out, err = run(*given, capfd=capfd)
     expected = [" ".join(one.words) for one in generate(models["ngram"], 4, seed=7, prefix="the zebra")]
     assert (status, out.splitlines(), err) == (0, expected, "")
-    assert "4 sentences were cut after 2 words" in run(*given, "--max-words", 2, capfd=capfd)[2]
+    assert "4 sentences were cut after 2 words" in run(*given, "--max-length", 2, capfd=capfd)[2]
     assert run(*given, "--temperature", 0, capfd=capfd)[0] == 2
     # Lines come one by one: who reads only the first need not wait for a million.
     command = [sys.executable, "-m", "stategram", *map(str, given[:2]), "-n", "1000000"]

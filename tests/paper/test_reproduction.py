@@ -142,13 +142,13 @@ def test_figures_are_those_of_models_trained_by_hand(whole: Reproduction, place:
         "w-2,w-1",
         states=row.clusters.states,
         categories=row.clusters.categories,
-        preset="paper",
+        effort="paper",
         tree=False,
     )
     model = ClusteredModel.train(found, held)
     trigram = NgramModel.train(train, 3, smoothing="katz", min_counts=[1, 1, 2])
     tree = cluster(
-        train, "w-2,w-1", states=row.clusters.states, categories=row.clusters.categories, preset="paper"
+        train, "w-2,w-1", states=row.clusters.states, categories=row.clusters.categories, effort="paper"
     )
     mixture = Mixture.fit([ClusteredModel.train(tree, held), trigram], held, buckets="none")
     for key, one in (

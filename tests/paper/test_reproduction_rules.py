@@ -81,7 +81,7 @@ def test_the_rows_are_those_of_the_paper() -> None:
     ):
         row, part = rows[key], rows[key].part
         assert isinstance(part, ClusteredPart)
-        assert (part.context, part.tree, row.asked, part.preset) == (context, tree, asked, "paper")
+        assert (part.context, part.tree, row.asked, part.effort) == (context, tree, asked, "paper")
         assert row.asked == (part.states, part.categories)
         assert part.context_classes == (1000 if key.startswith("g") else None)
         assert part.tags == ("brill" if key.startswith("t") else None)

@@ -147,7 +147,7 @@ def test_a_recipe_file(tmp_path: Path, texts: tuple[Corpus, Corpus]) -> None:
         ("[[part]]\nmodel = 'clustered'\ntree = false\ntree_order = 'w-2,w-1'", ["tree_order", "no tree"]),
         ("[[part]]\nmodel = 'clustered'\nstates = 'many'", ["states is 'many'", '"size"', '"auto"']),
         ("[[part]]\nmodel = 'clustered'\nstates = 1.5", ["states is 1.5"]),
-        ("[[part]]\nmodel = 'clustered'\npreset = 'x'", ["preset is 'x'", "paper, fast, normal, best"]),
+        ("[[part]]\nmodel = 'clustered'\neffort = 'x'", ["effort is 'x'", "paper, fast, normal, best"]),
         ("[[part]]\nmodel = 'clustered'\ncriterion = 'x'", ["criterion is 'x'", "ml, leave-one-out"]),
         ("[[part]]\nmodel = 'clustered'\ntags = 'brill'", ["tags", "w-2,w-1 has none"]),
         ("[[part]]\nmodel = 'clustered'\ncontext = 't-1'\ntags = 'no'", ["tags", "no file", "brill"]),
@@ -157,7 +157,7 @@ def test_a_recipe_file(tmp_path: Path, texts: tuple[Corpus, Corpus]) -> None:
         ('[[part]]\nmodel = "ngram"\nsmoothing = "katz\\n"', ["smoothing is 'katz\\n'"]),
         ('[[part]]\nmodel = "clustered"\nstates = "size\\n"', ["states is 'size\\n'"]),
         ('[[part]]\nmodel = "clustered"\nstates = "auto\\n"', ["states is 'auto\\n'"]),
-        ('[[part]]\nmodel = "clustered"\npreset = "\\nfast"', ["preset is '\\nfast'"]),
+        ('[[part]]\nmodel = "clustered"\neffort = "\\nfast"', ["effort is '\\nfast'"]),
         ("mixture = 3\n[[part]]\nmodel = 'ngram'", ["mixture is 3"]),
     ],
 )
@@ -272,12 +272,10 @@ def test_ngrams_are_trained_without_the_text(
     for number, given in enumerate(sources):
         found = train_recipe(given, None, recipe, checkpoint=tmp_path / f"checkpoint{number}")
         np.testing.assert_array_equal(found.score(texts[1]).log_probs, expected)
-    kept = train_recipe(counted, None, recipe, checkpoint=tmp_path / "checkpoint0", resume=True)
+    kept = train_recipe(counted, None, recipe, checkpoint=tmp_path / "checkpoint0")
     np.testing.assert_array_equal(kept.score(texts[1]).log_probs, expected)
     with pytest.raises(UsageError, match="another training"):
-        train_recipe(
-            count_ngrams(texts[1], 3), None, recipe, checkpoint=tmp_path / "checkpoint1", resume=True
-        )
+        train_recipe(count_ngrams(texts[1], 3), None, recipe, checkpoint=tmp_path / "checkpoint1")
     with pytest.raises(UsageError, match="up to 3 words were counted, not of 4; count the text with --order"):
         train_recipe(counted, None, Recipe(part=[NgramPart(order=4)]))
     with pytest.raises(UsageError, match="the counts were used up by a model; count again"):
@@ -316,12 +314,10 @@ def test_a_checkpoint_of_another_training_is_refused(texts: tuple[Corpus, Corpus
     place = tmp_path / "run"
     recipe = Recipe(part=[NgramPart(order=2)])
     train_recipe(*texts, recipe, checkpoint=place)
-    with pytest.raises(UsageError, match="has begun"):
-        train_recipe(*texts, recipe, checkpoint=place)
     for change in ({"seed": 1}, {"recipe": "fast"}, {"corpus": texts[0].sentences(0, 500)}):
         given = {"corpus": texts[0], "heldout": texts[1], "recipe": recipe, **change}
         with pytest.raises(UsageError, match="another training"):
-            train_recipe(**given, checkpoint=place, resume=True)  # type: ignore[arg-type]
+            train_recipe(**given, checkpoint=place)  # type: ignore[arg-type]
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").touch()
     with pytest.raises(UsageError, match="choose another folder"):
@@ -350,7 +346,7 @@ def test_what_is_damaged_is_trained_again(
     classes.write_bytes(b"x" + classes.read_bytes()[1:])
     caplog.set_level("INFO")
     caplog.clear()
-    after = train_recipe(*texts, recipe, checkpoint=place, resume=True)
+    after = train_recipe(*texts, recipe, checkpoint=place)
     notes = [message for message in caplog.messages if "computed again" in message]
     assert [str(kinds["2"]) in notes[0], str(kinds["clustered"]) in notes[1], str(classes) in notes[2]] == [
         True
@@ -415,10 +411,10 @@ def test_smoothed_and_strict_models_share_a_clustering(monkeypatch: pytest.Monke
     assert strict.model.perplexity(heldout) != smoothed.model.perplexity(heldout)
 
 
-def test_classes_of_the_preset_paper_are_the_categories_of_a_clustering() -> None:
+def test_classes_of_the_effort_paper_are_the_categories_of_a_clustering() -> None:
     train = corpus_from_sentences(sentences(60, seed=0))
-    learned = Training(train, train).classes(ClassSource(7, "paper")).by_word
-    found = cluster(train, "w-1", states=7, categories=7, preset="paper")
+    learned = Training(train, train).classes(ClassSource(7, "paper"))
+    found = cluster(train, "w-1", states=7, categories=7, effort="paper")
     words = [word for word in train.vocabulary.words if word in learned]
     assert len(words) > 20
     pairs = {(learned[word], int(found.categories[train.vocabulary.id(word)])) for word in words}

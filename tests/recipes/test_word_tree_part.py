@@ -45,7 +45,7 @@ def test_word_trees_in_recipes(texts: tuple[Corpus, Corpus], tmp_path: Path) -> 
     assert model.metadata["chains"] == ["w-1 w-2", "counts: g1-1 g2-2", "s1-1 s2-1", "counts: r-1"]
     assert [len(set(model.evidence.sources.labels[name].tolist())) for name in ("g1", "g2")] >= [5, 8]
     assert len(model.evidence.sources.states) == 2
-    resumed = train_recipe(*texts, recipe, checkpoint=tmp_path / "kept", resume=True)
+    resumed = train_recipe(*texts, recipe, checkpoint=tmp_path / "kept")
     assert resumed.score(texts[1]).log_probs.tolist() == model.score(texts[1]).log_probs.tolist()
 
 

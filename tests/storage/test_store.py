@@ -26,8 +26,8 @@ RUN = content_key("a run")
 KEY = content_key("a step")
 
 
-def _open(folder: Path, **options: Any) -> Any:
-    return Store.open(folder, RUN, kind="training", **options)
+def _open(folder: Path) -> Any:
+    return Store.open(folder, RUN, kind="training")
 
 
 def _save(place: Path, number: int) -> None:
@@ -133,11 +133,6 @@ def test_a_killed_run_leaves_nothing_and_loses_nothing(tmp_path: Path) -> None:
 
 def test_a_store_belongs_to_one_run(tmp_path: Path) -> None:
     with _open(tmp_path / "run"):
-        pass
-    with (
-        pytest.raises(UsageError, match="holds a training that has begun; resume it"),
-        _open(tmp_path / "run", resume=False),
-    ):
         pass
     with (
         pytest.raises(UsageError, match="belongs to another training"),

@@ -223,7 +223,7 @@ def test_the_model_remembers(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     # A history may end in an abbreviation.
     _, out, _ = run("predict", model, "He isn't Mr.", "--json", "-q", capfd=capfd)
     assert json.loads(out)["history"] == ["he", "isn't", "mr."]
-    _, out, _ = run("score", model, raw, "-q", "--tokenize", "none", "--sentences", capfd=capfd)
+    _, out, _ = run("score", model, raw, "-q", "--tokenize", "none", "--by", "sentence", capfd=capfd)
     assert out.split("\n")[1].split("\t")[1:3] == ["7", "2"]
     _, out, _ = run("eval", model, raw, "-q", "--json", "--tokenize", "words", capfd=capfd)
     assert json.loads(out)["sentences"] == 10

@@ -101,7 +101,7 @@ def test_the_commands(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None
     status, out, err = run("eval", tmp_path / "model", text, "--json", capfd=capfd)
     assert "words split at ASCII white space, as in training" in err
     assert (json.loads(out)["events"], json.loads(out)["unknown"]) == (160, 0)
-    status, out, _ = run("score", tmp_path / "model", text, "--sentences", capfd=capfd)
+    status, out, _ = run("score", tmp_path / "model", text, "--by", "sentence", capfd=capfd)
     assert [row.split("\t")[:3] for row in out.split("\n")[1:3]] == [["1", "4", "0"], ["2", "2", "0"]]
     status, out, err = run("score", tmp_path / "model", text, "--split", "unicode", capfd=capfd)
     assert (out.count("\n"), err.count("80 white space characters")) == (81, 1)

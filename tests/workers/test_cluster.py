@@ -550,8 +550,8 @@ def test_commands_print_the_same_with_workers(
     names = [f"{number}.gz" for number in range(3)]
     commands: list[list[object]] = [
         ["score", "model", *names],
-        ["score", "model", *names, "--sentences", "--format", "jsonl"],
-        ["score", "model", "1.gz", "--columns", "word,entropy", "--format", "csv", "--no-header"],
+        ["score", "model", *names, "--by", "sentence", "--format", "jsonl"],
+        ["score", "model", "1.gz", "--columns", "word,entropy", "--format", "csv"],
         ["score", "mixture", *names, "--columns", "all", "--unknown", "spell"],
         ["eval", "mixture", *names, "--json"],
         ["eval", "model", *names, "--compare", "mixture", "--unknown", "spell", "--json"],
@@ -608,7 +608,6 @@ def test_certificates_come_from_the_environment(
     [
         (["1.gz", "-"], "stdin (-) is"),
         (["1.gz", "2.gz", "--text-column", "a"], "a table (--text-column, --id-column, --region-column) is"),
-        (["1.gz", "2.gz", "--line-buffered"], "--line-buffered is"),
         (["1.gz", "2.gz", "--format", "parquet"], "the format parquet is"),
     ],
 )

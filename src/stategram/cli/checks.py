@@ -55,21 +55,6 @@ def is_same_file(output: str, name: str) -> bool:
     )
 
 
-def once(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:
-    """Return an option that is declared as multiple; refuse it given twice, as click would drop the first."""
-    if len(value) > 1:
-        raise click.UsageError(f"{param.opts[0]} is given {len(value)} times; {_TWICE[param.opts[0]]}")
-    return value[0] if value else None
-
-
-_TWICE = {
-    "--context": "for several clustered models write a recipe with a [[part]] for each: --recipe FILE.toml",
-    "--heldout": "give one file, such as the concatenation of all",
-    "--recipe": "write one recipe with the parts of both",
-    "--tags": "give one; a recipe can name tags for each part",
-}
-
-
 def was_given(name: str) -> bool:
     """Return whether an option is on the command line; otherwise its value is the default."""
     source = click.get_current_context().get_parameter_source(name)

@@ -13,14 +13,16 @@ from stategram.cli.console import Console
 from stategram.cli.options import (
     FORMAT_OPTIONS,
     TextOptions,
-    cluster_options,
     document_text_options,
-    memory_options,
+    force_option,
+    format_option,
+    large_text_options,
+    order_option,
+    output_option,
     work_options,
 )
 from stategram.cli.reading import counts_or_text, read_count_files, show_text
 from stategram.counts import (
-    MAX_ORDER,
     MIN_SHARD_SIZE,
     Counting,
     Reading,
@@ -55,35 +57,20 @@ Examples:
   stategram count text.txt --order 2 -o counts.parquet""",
 )
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="OUT",
-    help="The folder of the counts, or a URL; with a cluster, one that all workers see. Or a count file, "
-    "compressed if named .gz .xz .bz2 or .zst; - is stdout.",
+@output_option(
+    "Folder or URL of the counts, seen by all workers of a --cluster; or a count file, compressed if named "
+    ".gz .xz .bz2 or .zst; - is stdout."
 )
-@click.option(
-    "--format",
-    type=click.Choice((_FOLDER, *COUNT_FORMATS)),
-    help="What OUT is.  [default: as it is named; srilm with --merge, to stdout or if compressed; "
-    "otherwise folder]",
-)
-@click.option(
-    "--order",
-    type=click.IntRange(1, MAX_ORDER),
-    metavar="N",
-    help=f"Maximum n-gram order.  [default: {_ORDER}; with --merge, the order of the files]",
-)
-@click.option("--merge", is_flag=True, help="TEXT are count files: add them up, into one.")
-@click.option("--force", is_flag=True, help="Replace the counts in a folder.")
+@format_option((_FOLDER, *COUNT_FORMATS), "folder; srilm with --merge, on stdout or if compressed")
+@order_option(f"  [default: {_ORDER}; with --merge, the order of the files]")
+@click.option("--merge", is_flag=True, help="TEXT are count files: merge them into one.")
+@force_option
 @click.option(
     "--shard-size",
     metavar="SIZE",
-    help="Text that is counted at a time; counts do not depend on it.  [default: 64M, less with --memory]",
+    help="Shard size; does not affect the result.  [default: 64M, less with --memory]",
 )
-@memory_options
-@cluster_options
+@large_text_options
 @document_text_options
 @work_options
 def count(
@@ -102,15 +89,14 @@ def count(
     TEXT are files or URLs with one sentence per line, words separated by white space; they may be compressed
     (.gz .xz .bz2 .zst); - is stdin. The text is read in shards, by --cluster on many machines at once.
 
-    What is done is kept in OUT: after an interruption the same command continues. stategram train and
-    classes take the folder in place of the text, which is in it too, in ids.
+    Progress is saved in OUT: after an interruption the same command continues. stategram train and classes
+    take the folder in place of the text, which it holds too, in ids.
 
     With another --format OUT is one file, with the n-grams of all lengths up to --order, <s> and </s> around
     each line; TEXT may then be a folder of counts too. srilm is the format of SRILM's ngram-count -sort
     -write: an n-gram, a tab and its count, sorted by the bytes of words. With --merge, TEXT are such files,
-    in any order. tsv, csv, jsonl and parquet are tables with the columns ngram, order and count, which
-    pandas, R, polars and Arrow read as they are; see docs/tables.md. --merge and train --counts read srilm
-    and tsv.
+    in any order. tsv, csv, jsonl and parquet are tables with the columns ngram, order and count
+    (docs/tables.md). --merge and stategram train read srilm and tsv.
     """
     names = expand_urls(list(texts))
     check_inputs([*names, *([text.vocab_file] if text.vocab_file else [])])

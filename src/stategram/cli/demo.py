@@ -8,7 +8,11 @@ from dataclasses import replace
 import click
 
 from stategram.cli.console import Console
-from stategram.cli.options import common_options
+from stategram.cli.options import (
+    common_options,
+    force_option,
+    output_option,
+)
 from stategram.cli.outputs import check_output
 from stategram.clustering import WordClasses
 from stategram.counts import count_bigrams
@@ -43,15 +47,13 @@ Examples:
   stategram demo
   stategram demo -o /tmp/addresses""",
 )
-@click.option(
-    "-o",
-    "--output",
+@output_option(
+    "Model file to write; that of an earlier demo is replaced.",
+    required=False,
     default=_OUTPUT,
     show_default=True,
-    metavar="MODEL",
-    help="The model file to write; that of an earlier demo is replaced.",
 )
-@click.option("--force", is_flag=True, help="Replace a model that is not of the demo.")
+@force_option
 @common_options
 def demo(output: str, force: bool, seed: int, console: Console) -> None:
     """Find word classes in the State of the Union addresses (1790 to today), then train a model on them.

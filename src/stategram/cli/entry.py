@@ -24,18 +24,17 @@ _COMMANDS = {
     "eval": "Measure the perplexity of a model on a text.",
     "score": "Print the surprisal of each word of a text.",
     "predict": "Print the most likely next words.",
-    "generate": "Print random sentences of a model.",
+    "generate": "Generate sentences from a model.",
     "select": "Choose text like yours from a large pool.",
     "rescore": "Choose among the hypotheses of a recognizer.",
-    "info": "Print what a model is and how it was made.",
+    "info": "Show a model's type, size and provenance, or verify it.",
     "count": "Count the n-grams of a text of any size, or merge count files.",
     "mix": "Mix several models into one.",
     "prune": "Prune a model to a budget, or to a list of words.",
     "export": "Write a model, or its word classes, for other tools.",
     "reproduce": "Compute the tables of the paper for a text.",
     "explore": "Look inside a model in the browser.",
-    "verify": "Verify the checksums and the consistency of a model.",
-    "demo": "See it work on the State of the Union addresses.",
+    "demo": "Run a demo on the State of the Union addresses.",
 }
 
 
@@ -136,7 +135,7 @@ def _fail(error: BaseException) -> int:
             "or train with --memory"
         )
     elif isinstance(error, ImportError):
-        message = f"error: {error}; free some memory, or install stategram and what it needs again"
+        message = f"error: {error}; the installation may be broken: reinstall stategram"
     elif isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         advice = "; free some space and run the command again" if error.errno == errno.ENOSPC else ""

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from stategram.cli.checks import check_inputs, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import ReadingOptions, cluster_options, model_options, unknown_option, work_options
+from stategram.cli.options import (
+    ReadingOptions,
+    cluster_options,
+    json_option,
+    model_options,
+    unknown_option,
+    work_options,
+)
 from stategram.cli.reading import read_model, read_test
 from stategram.display import description_text, json_text
 from stategram.evaluation import (
@@ -50,16 +57,11 @@ Examples:
     "others",
     multiple=True,
     metavar="MODEL2",
-    help="Show whether MODEL2 is better or worse than MODEL on TEST; may be given several times.",
+    help="Show whether MODEL2 is better or worse than MODEL on TEST; may be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="All figures as JSON; null where one is infinite.")
+@json_option
 @unknown_option
 @model_options
-@click.option(
-    "--tmp",
-    metavar="FOLDER",
-    help="With --cluster: folder for temporary files, which all workers see.  [default: the system's folder]",
-)
 @cluster_options
 @work_options
 def eval(
@@ -83,7 +85,7 @@ def eval(
 
     Perplexities and their differences have 95% confidence intervals: how far they may be from those of all
     text of the same kind, found by resampling the documents of TEST, or its sentences if it is one document.
-    A difference whose interval covers zero is not decided.
+    A difference whose interval covers zero is not decided. Figures that are infinite are null in JSON.
 
     With --compare only the perplexities of the models are shown, those of <unk> included if all models have
     the same vocabulary, else those of the words that all of them know; with --unknown spell those of all

@@ -13,11 +13,16 @@ from stategram.cli.checks import check_inputs, check_output_apart, option_name, 
 from stategram.cli.console import Console
 from stategram.cli.options import (
     ReadingOptions,
+    arpa_option,
     budget_options,
+    force_option,
+    format_option,
     no_verify_option,
+    order_option,
+    train_option,
     work_options,
 )
-from stategram.cli.outputs import check_not_there, force_option, note_order
+from stategram.cli.outputs import check_not_there, note_order
 from stategram.cli.reading import read_model, read_test
 from stategram.errors import BadDataError
 from stategram.formats import (
@@ -49,7 +54,7 @@ from stategram.wording import plural
 
 # What is written, and the options that go with it alone.
 _OUTPUTS = {
-    "arpa": ("closed", "order", "max_ngrams", "max_size", "prune", "text"),
+    "arpa": ("closed", "order", "max_ngrams", "max_size", "prune", "train"),
     "class_lm": (),
     "fst": ("backoff_symbol",),
     "classes": ("format",),
@@ -105,7 +110,7 @@ Examples:
   stategram export model --arpa model.arpa --closed
   stategram export mixture --arpa mixture.arpa --order 3 --max-ngrams 2000000
   stategram export mixture --arpa mixture.arpa.gz --max-size 100M
-  stategram export word-tree --arpa tree.arpa --order 3 --text train.txt
+  stategram export word-tree --arpa tree.arpa --order 3 --train train.txt
   stategram export mixture --arpa ngrams.arpa --part 1
   stategram export mixture --class-lm classes --part 2
   stategram export model --fst G --backoff-symbol "#0"
@@ -113,11 +118,7 @@ Examples:
   stategram export model --states states.tsv""",
 )
 @click.argument("model_name", metavar="MODEL")
-@click.option(
-    "--arpa",
-    metavar="OUT",
-    help="The ARPA file to write; - is stdout. .gz .xz .bz2 .zst are compressed.",
-)
+@arpa_option("ARPA file to write.")
 @click.option(
     "--class-lm",
     metavar="PREFIX",
@@ -132,13 +133,13 @@ Examples:
 )
 @click.option(
     "--classes",
-    metavar="OUT",
-    help="Instead: the class file to write, with the categories of a clustered model or a category n-gram.",
+    metavar="FILE",
+    help="Instead: a class file to write, with the categories of a clustered model or a category n-gram.",
 )
 @click.option(
     "--states",
     metavar="OUT",
-    help="Instead: the table to write, with the contexts of each state of a clustered model.",
+    help="Instead: a table to write, with the contexts of each state of a clustered model.",
 )
 @click.option(
     "--part",
@@ -148,19 +149,9 @@ Examples:
     "--arpa all of them]",
 )
 @force_option
-@click.option(
-    "--order",
-    type=click.IntRange(min=2, max=9),
-    metavar="N",
-    help="With --arpa: length of the longest n-grams.  [default: that of the n-gram model in MODEL]",
-)
-@budget_options("prune", "max_ngrams", "max_size", about="With --arpa: ")
-@click.option(
-    "--text",
-    metavar="FILE",
-    help="With --arpa: the training text, to take histories from; needed if no part of MODEL is an n-gram "
-    "model of this order or more.",
-)
+@order_option("  [default: that of the n-gram model in MODEL]", min=2)
+@budget_options("prune", "max_ngrams", "max_size")
+@train_option
 @click.option(
     "--closed",
     is_flag=True,
@@ -174,11 +165,7 @@ Examples:
     metavar="SYMBOL",
     help="With --fst: the input of back-off arcs, such as #0 for Kaldi's recipes.",
 )
-@click.option(
-    "--format",
-    type=click.Choice(MODEL_CLASS_FORMATS),
-    help="With --classes.  [default: as FILE is named, tsv otherwise]",
-)
+@format_option(MODEL_CLASS_FORMATS)
 @no_verify_option
 @work_options
 def export(
@@ -192,7 +179,7 @@ def export(
     force: bool,
     order: int | None,
     budget: Budget,
-    text: str | None,
+    train: tuple[str, ...],
     closed: bool,
     backoff_symbol: str,
     format: str | None,
@@ -203,7 +190,7 @@ def export(
 
     A model that is not one of n-grams is approximated by the back-off model of some size that comes closest
     to it: its n-grams are those that are most worthwhile, seen in training or not. It takes histories from
-    the n-gram model that is a part of the model; if there is none, give the training text (--text). It needs
+    the n-gram model that is a part of the model; if there is none, give the training text (--train). It needs
     no text otherwise. Caches are left out, and no history goes beyond the sentence.
 
     Or write it in another form: a category n-gram for SRILM, an acceptor for OpenFst. Or write the classes of
@@ -217,14 +204,14 @@ def export(
     output, place = _only_output(places)
     _check_files(output, place, model_name, force=force)
     class_format = choose_format(place, format, "tsv") if classes or states else "tsv"
-    console.steps = 3 if text else 2
-    if text:
-        check_inputs([model_name, text])
+    console.steps = 3 if train else 2
+    if train:
+        check_inputs([model_name, *train])
     source = _Source(read_model(model_name, console, verify=not no_verify), model_name, part)
     writing = f"writing {'to stdout' if place == '-' else place}"
     if arpa:
         model = source.model if part is None else source.chosen(source.parts, "probabilities")
-        training = read_test(model, [text], ReadingOptions(), console) if text else None
+        training = read_test(model, train, ReadingOptions(), console) if train else None
         with console.step(writing) as progress:
             ngram = _as_ngrams(model, budget, order, training, subprogress(progress, 0.0, 0.9))
             if closed:
@@ -285,7 +272,7 @@ def _check_files(output: str, place: str, model_name: str, *, force: bool) -> No
 
 
 def _metavar(output: str) -> str:
-    return "PREFIX" if output in ("class_lm", "fst") else "OUT"
+    return {"class_lm": "PREFIX", "fst": "PREFIX", "classes": "FILE"}.get(output, "OUT")
 
 
 def _as_ngrams(

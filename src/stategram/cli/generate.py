@@ -5,7 +5,12 @@ from __future__ import annotations
 import click
 
 from stategram.cli.console import Console
-from stategram.cli.options import ReadingOptions, history_options, quiet_option
+from stategram.cli.options import (
+    ReadingOptions,
+    console_options,
+    history_options,
+    seed_option,
+)
 from stategram.cli.reading import format_for, read_model, takes_time
 from stategram.models import HISTORIES
 from stategram.models import generate as generate_sentences
@@ -23,24 +28,22 @@ Examples:
 @click.argument("model_name", metavar="MODEL")
 @click.option(
     "-n",
-    "--sentences",
-    "n_sentences",
+    "--n-sentences",
     type=click.IntRange(min=0),
     default=10,
     show_default=True,
     metavar="N",
     help="Number of sentences.",
 )
+@seed_option
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Random seed."
-)
-@click.option(
-    "--max-words",
+    "--max-length",
+    "max_words",
     type=click.IntRange(min=1),
     default=200,
     show_default=True,
     metavar="N",
-    help="Cut sentences after so many words.",
+    help="Cut sentences after N words.",
 )
 @click.option(
     "--temperature",
@@ -50,10 +53,10 @@ Examples:
     metavar="T",
     help="Raise probabilities to 1/T: below 1, likely words get likelier.",
 )
-@click.option("--prefix", default="", metavar="WORDS", help="The words with which each sentence starts.")
-@click.option("--unknown", is_flag=True, help="Draw <unk> as any other word; by default it is left out.")
+@click.option("--prefix", default="", metavar="WORDS", help="First words of each sentence.")
+@click.option("--with-unk", is_flag=True, help="Draw <unk> like any other word instead of leaving it out.")
 @history_options
-@quiet_option
+@console_options
 def generate(
     model_name: str,
     n_sentences: int,
@@ -61,7 +64,7 @@ def generate(
     max_words: int,
     temperature: float,
     prefix: str,
-    unknown: bool,
+    with_unk: bool,
     reading: ReadingOptions,
     console: Console,
 ) -> None:
@@ -84,7 +87,7 @@ def generate(
         max_words=max_words,
         temperature=temperature,
         prefix=text_format.words_so_far(given),
-        unknown=unknown,
+        unknown=with_unk,
         running=reading.history_name != HISTORIES[0],
     )
     cut = 0

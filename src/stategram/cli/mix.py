@@ -8,10 +8,18 @@ from dataclasses import replace
 import click
 import numpy as np
 
-from stategram.cli.checks import check_inputs, once, was_given
+from stategram.cli.checks import check_inputs, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import ReadingOptions, heldout_options, work_options
-from stategram.cli.outputs import check_output, force_option, is_arpa_name, ngram_model, write_output
+from stategram.cli.options import (
+    ReadingOptions,
+    arpa_option,
+    force_option,
+    heldout_option,
+    heldout_options,
+    output_option,
+    work_options,
+)
+from stategram.cli.outputs import check_output, is_arpa_name, ngram_model, write_output
 from stategram.cli.reading import read_model, read_test
 from stategram.display import Column, display_table
 from stategram.evaluation import heldout_tables
@@ -32,21 +40,10 @@ Examples:
   stategram mix general.arpa domain --heldout heldout.txt --arpa mixed.arpa""",
 )
 @click.argument("model_names", nargs=-1, required=True, metavar="MODEL...")
-@click.option("-o", "--output", metavar="OUT", help="The model file to write: a mixture of the models.")
-@click.option(
-    "--arpa",
-    metavar="OUT",
-    help="Instead: the ARPA file to write, into which n-gram models are merged, as SRILM's -mix-lm does; "
-    "- is stdout. .gz .xz .bz2 .zst are compressed.",
-)
+@output_option("Model file to write: a mixture of the models.", required=False)
+@arpa_option("Instead: ARPA file to write, into which n-gram models are merged, as SRILM's -mix-lm does.")
 @force_option
-@click.option(
-    "--heldout",
-    multiple=True,
-    callback=once,
-    metavar="FILE",
-    help="The text on which weights are learned, which no model was trained on.",
-)
+@heldout_option
 @click.option(
     "--weights",
     metavar="WEIGHTS",

@@ -19,6 +19,7 @@ from msgspec import inspect
 
 from stategram.cli.checks import option_name
 from stategram.cli.console import Console
+from stategram.counts import MAX_ORDER
 from stategram.models import HISTORIES, UNKNOWN_CHOICES, Budget
 from stategram.resources import parse_size, use_resources
 from stategram.text import TextFormat, Vocabulary, WordChoice
@@ -58,27 +59,6 @@ class ReadingOptions:
     history_name: str = HISTORIES[0]
 
 
-class GroupedCommand(click.Command):
-    """A command with many options: each group has a title; those without a group come first."""
-
-    def __init__(self, *arguments: Any, groups: dict[str, tuple[str, ...]], **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.groups = groups
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options of each group, in the order of the command."""
-        titles = {name: title for title, names in self.groups.items() for name in names}
-        records: dict[str, list[tuple[str, str]]] = {title: [] for title in ("Options", *self.groups)}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None and isinstance(parameter, click.Option):
-                records[titles.get(parameter.name or "", "Options")].append(record)
-        for title, rows in records.items():
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
-
-
 _FORMAT = {one.name: one for one in msgspec.structs.fields(TextFormat) if one.name != "tokenizer"}
 FORMAT_OPTIONS = tuple(_FORMAT)
 """The names of the options that say how text is read."""
@@ -88,60 +68,46 @@ _TRAINING_FORMAT = tuple(name for name in _FORMAT if name != "document_mark")
 _WORDS = ("lowercase", "digits", "split", "tokenize")
 
 
-def text_options(command: F, *names: str) -> F:
-    """Add how a training text is read: ``text: TextOptions``."""
+def _record(parameter: str, make: Callable[[dict[str, Any]], Any], *options: Callable[[Any], Any]) -> Any:
+    """Add options that a command gets as one parameter, which `make` builds from their values."""
 
-    @functools.wraps(command)
-    def with_text(*, vocab: int | None, vocab_file: str | None, **options: Any) -> Any:
-        given = {name: options.pop(name) for name in _FORMAT if name in options}
-        return command(text=TextOptions(TextFormat(**given), vocab, vocab_file), **options)
+    def add(command: F) -> F:
+        @functools.wraps(command)
+        def with_record(**values: Any) -> Any:
+            given = {name: values.pop(name) for name in names}
+            return command(**{parameter: make(given)}, **values)
 
-    return _add(
-        cast("F", with_text),
-        click.option(
-            "--vocab",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help="Keep the N most frequent words; the others become <unk>.",
-        ),
-        click.option("--vocab-file", metavar="FILE", help="Vocabulary file, one word per line."),
-        *(_format_option(name) for name in names or _TRAINING_FORMAT),
+        with_options = _add(cast("F", with_record), *options)
+        declared: list[click.Option] = with_options.__click_params__  # type: ignore[attr-defined]
+        names = [one.name for one in reversed(declared[-len(options) :])]
+        return with_options
+
+    return add
+
+
+def _text(values: dict[str, Any]) -> TextOptions:
+    vocab, vocab_file = values.pop("vocab"), values.pop("vocab_file")
+    return TextOptions(TextFormat(**values), vocab, vocab_file)
+
+
+def _reading(values: dict[str, Any]) -> ReadingOptions:
+    opening = {name: values.pop(name) for name in ("no_verify", "history_name") if name in values}
+    given = {name: value for name, value in values.items() if value is not None}
+    return ReadingOptions(
+        {name: None if value == _none_of(name) else value for name, value in given.items()}, **opening
     )
 
 
-def document_text_options(command: F) -> F:
-    """Add the same, and where documents start, for models that look back further than the sentence."""
-    return text_options(command, *_FORMAT)
-
-
-def model_options(command: F) -> F:
-    """Add how a model is opened and how a text for it is read: ``reading: ReadingOptions``."""
-    return _reading_options(command, _HISTORY, no_verify_option, names=FORMAT_OPTIONS)
-
-
-def heldout_options(command: F) -> F:
-    """Add the same for models that are given a held-out text: ``reading: ReadingOptions``."""
-    return _reading_options(command, no_verify_option, names=_TRAINING_FORMAT)
-
-
-def history_options(command: F) -> F:
-    """Add the same for words that are not in a file: ``reading: ReadingOptions``."""
-    return _reading_options(command, _HISTORY, no_verify_option, names=_WORDS)
-
-
-def _reading_options(command: F, *options: Callable[[Any], Any], names: Sequence[str]) -> F:
-    @functools.wraps(command)
-    def with_reading(**options: Any) -> Any:
-        given = {name: options.pop(name) for name in names}
-        opening = {name: options.pop(name) for name in ("no_verify", "history_name") if name in options}
-        override = {
-            name: None if value == _none_of(name) else value
-            for name, value in given.items()
-            if value is not None
-        }
-        return command(reading=ReadingOptions(override, **opening), **options)
-
-    return _add(cast("F", with_reading), *options, *(_format_option(name, of_model=True) for name in names))
+def _budget(values: dict[str, Any]) -> Budget:
+    given = {name: value for name, value in values.items() if value is not None}
+    limits = [name for name in given if name != "compact"]
+    if len(limits) > 1:
+        both = " and ".join(map(option_name, limits))
+        raise click.UsageError(f"{both} limit the size of the same model; give one of them")
+    for name in limits:
+        if not given[name] < math.inf:
+            raise click.UsageError(f"{option_name(name)} must be a number; it is {given[name]}")
+    return Budget(**given)
 
 
 _NONE = "none"
@@ -164,34 +130,6 @@ def _format_option(name: str, *, of_model: bool = False) -> Callable[[Any], Any]
     return setting_option(name, declared.type, note=note, none=_NONE)
 
 
-def budget_options(*names: str, about: str = "") -> Callable[[F], F]:
-    """Add how large a model may be: ``budget: Budget``; by default all options, else those of `names`.
-
-    `about` begins the help of each.
-    """
-    declared = {one.name: one for one in msgspec.structs.fields(Budget) if one.name != "reserved"}
-    names = names or tuple(declared)
-
-    def add(command: F) -> F:
-        @functools.wraps(command)
-        def with_budget(**options: Any) -> Any:
-            given = {name: value for name in names if (value := options.pop(name)) is not None}
-            limits = [name for name in given if name != "compact"]
-            if len(limits) > 1:
-                both = " and ".join(map(option_name, limits))
-                raise click.UsageError(f"{both} limit the size of the same model; give one of them")
-            for name in limits:
-                if not given[name] < math.inf:
-                    raise click.UsageError(f"{option_name(name)} must be a number; it is {given[name]}")
-            return command(budget=Budget(**given), **options)
-
-        return _add(
-            cast("F", with_budget), *(setting_option(n, declared[n].type, about=about) for n in names)
-        )
-
-    return add
-
-
 class _Size(click.ParamType[int]):
     name = "size"
 
@@ -203,7 +141,6 @@ def setting_option(
     name: str,
     declared: Any,
     *,
-    about: str = "",
     note: str = "",
     none: str | None = None,
     negated: bool = False,
@@ -211,7 +148,7 @@ def setting_option(
 ) -> Callable[[F], F]:
     """Return the option of a field of a struct with a declared type, as its `Meta` describes it.
 
-    `about` and `note` begin and end the help; `none` is a further choice, for other values it is ``""``;
+    `note` ends the help; `none` is a further choice, for other values it is ``""``;
     `negated` adds --no-NAME to a flag; `options` are those of click.
     """
     info, meaning, extra = inspect.type_info(declared), "", dict[str, Any]()
@@ -223,7 +160,7 @@ def setting_option(
         meaning = (info.extra_json_schema or {}).get("description", meaning)
         extra |= info.extra or {}
         info = info.type
-    help = f"{about}{meaning}" if about else f"{meaning[:1].upper()}{meaning[1:]}"
+    help = f"{meaning[:1].upper()}{meaning[1:]}"
     flag = option_name(name)
     if isinstance(info, inspect.BoolType):
         options["is_flag"] = True
@@ -253,89 +190,54 @@ def _literals(declared: Any) -> list[str]:
     return values or [value for one in arguments for value in _literals(one)]
 
 
-def format_option(formats: Sequence[str], default: str = "tsv") -> Callable[[F], F]:
-    """Add the option of the format of an output, which the name of a file gives too."""
-    return click.option(
-        "--format",
-        type=click.Choice(formats),
-        help=f"Output format.  [default: as FILE is named, {default} otherwise]",
-    )
-
-
-def common_options(command: F) -> F:
-    """Add the seed, and what `work_options` adds."""
-    return _add(
-        _in_console(command),
-        _THREADS,
-        click.option(
-            "--seed",
-            type=click.IntRange(0, 2**63 - 1),
-            default=0,
-            show_default=True,
-            metavar="N",
-            help="Random seed.",
-        ),
-        _QUIET,
-        _VERBOSE,
-    )
-
-
-def work_options(command: F) -> F:
-    """Add --threads, --quiet and --verbose: ``console: Console``, with resources and messages set up."""
-    return _add(_in_console(command), _THREADS, _QUIET, _VERBOSE)
-
-
-def quiet_option(command: F) -> F:
-    """Add --quiet alone: ``console: Console``."""
-    return _add(_in_console(command), _QUIET)
-
-
-def memory_options(command: F) -> F:
-    """Add --memory and --tmp, for a command with `work_options` or `common_options`."""
-    return _add(
-        command,
-        click.option(
-            "--memory",
-            metavar="SIZE",
-            help="Memory limit, such as 2G; what does not fit goes to temporary files.",
-        ),
-        click.option(
-            "--tmp", metavar="FOLDER", help="Folder for temporary files.  [default: the system's folder]"
-        ),
-    )
-
-
-def cluster_options(command: F) -> F:
-    """Add --cluster, the executor of the resources of a command with `work_options` or `common_options`."""
-    return _add(
-        command,
-        click.option(
-            "--cluster",
-            metavar="WHERE",
-            help="Workers for independent parts of the work: local:N, N processes on this machine; "
-            "tls://HOST:PORT, the scheduler of a Dask cluster, with certificates of Dask's configuration; "
-            "tcp://127.0.0.1:PORT, one on this machine without encryption. --threads is then that of each "
-            "worker.",
-        ),
-    )
-
-
+_INTEGER = click.IntRange(min=1)
+vocab_file_option = click.option("--vocab-file", metavar="FILE", help="Vocabulary file, one word per line.")
+no_verify_option = click.option(
+    "--no-verify", is_flag=True, help="Open a model file without verifying its checksums."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+force_option = click.option("--force", is_flag=True, help="Replace an existing OUT.")
+train_option = click.option(
+    "--train", multiple=True, metavar="FILE", help="Training text; may be repeated for several files."
+)
 unknown_option = click.option(
     "--unknown",
     type=click.Choice(UNKNOWN_CHOICES),
     default=UNKNOWN_CHOICES[0],
     show_default=True,
-    help="Words that MODEL does not know: unk: all are the word <unk>; exclude: they are left out, as always "
-    "if MODEL has no <unk>; spell: <unk>, times the probability of their spelling by a model of characters.",
+    help="How to score out-of-vocabulary words: as <unk>; not at all; or as <unk> times the probability of "
+    "their spelling by a character model.",
 )
-no_verify_option = click.option(
-    "--no-verify", is_flag=True, help="Open a model file without verifying its checksums."
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Random seed.",
 )
-guess_option = click.option(
-    "--no-guess",
-    is_flag=True,
-    help="Tag words missing from a tag file as UNK-TAG. By default they get the tag of words with "
-    "the same last three letters, if at least three agree.",
+threads_option = click.option(
+    "--threads",
+    type=_INTEGER,
+    metavar="N",
+    help="Number of threads; results do not depend on it.  [default: all processors]",
+)
+tmp_option = click.option(
+    "--tmp",
+    metavar="FOLDER",
+    help="Folder for temporary files, shared by all machines of a --cluster.  [default: the system's folder]",
+)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+_VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print details.")
+_MEMORY = click.option(
+    "--memory", metavar="SIZE", help="Memory limit, such as 2G; larger arrays go to temporary files."
+)
+_CLUSTER = click.option(
+    "--cluster",
+    metavar="WHERE",
+    help="Workers: local:N for N processes on this machine; tls://HOST:PORT for the scheduler of a Dask "
+    "cluster, with the certificates of Dask's configuration; or tcp://127.0.0.1:PORT, one on this machine "
+    "without encryption. --threads is then per worker.",
 )
 _HISTORY = click.option(
     "--history",
@@ -343,18 +245,140 @@ _HISTORY = click.option(
     type=click.Choice(HISTORIES),
     default=HISTORIES[0],
     show_default=True,
-    help="How far back MODEL may look: inside the sentence, to earlier sentences of the document too, or "
-    "also into caches of all words so far. It is for word tree models; a cache in a mixture always looks "
-    "back.",
+    help="Context available to a word tree model: the sentence, the document, or also caches of everything "
+    "scored so far. A cache in a mixture always looks back.",
 )
-_THREADS = click.option(
-    "--threads",
-    type=click.IntRange(min=1),
+_VOCAB = click.option(
+    "--vocab",
+    type=_INTEGER,
     metavar="N",
-    help="Number of threads; results do not depend on it.  [default: all processors]",
+    help="Keep the N most frequent words; the others become <unk>.",
 )
-_QUIET = click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
-_VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print details.")
+
+
+def once(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:
+    """Return an option that is declared as multiple; refuse repetition, as click would use the last value."""
+    if len(value) > 1:
+        raise click.UsageError(f"{param.opts[0]} is given {len(value)} times; give it once")
+    return value[0] if value else None
+
+
+heldout_option = click.option(
+    "--heldout",
+    multiple=True,
+    callback=once,
+    metavar="FILE",
+    help="Held-out text, on which weights are learned.",
+)
+
+
+def tags_option(note: str = "") -> Callable[[F], F]:
+    """Return the option of the source of tags; `note` has its default."""
+    return click.option(
+        "--tags",
+        multiple=True,
+        callback=once,
+        metavar="SOURCE",
+        help="Part-of-speech tags of contexts: brill (English), a file of words and tags, or "
+        f"FILE.conllu[:upos|:xpos].{note}",
+    )
+
+
+def output_option(help: str, **options: Any) -> Callable[[F], F]:
+    """Return the option of the output, required unless there is a default."""
+    return click.option("-o", "--output", metavar="OUT", help=help, **({"required": True} | options))
+
+
+def arpa_option(help: str) -> Callable[[F], F]:
+    """Return the option of an ARPA file to write."""
+    return click.option(
+        "--arpa", metavar="OUT", help=f"{help} - is stdout; .gz .xz .bz2 .zst are compressed."
+    )
+
+
+def order_option(note: str = "", *, min: int = 1, **options: Any) -> Callable[[F], F]:
+    """Return the option of the maximum order; `note` has its default."""
+    kind = click.IntRange(min, MAX_ORDER)
+    return click.option("--order", type=kind, metavar="N", help=f"Maximum n-gram order.{note}", **options)
+
+
+def text_column_option(**options: Any) -> Callable[[F], F]:
+    """Return the option of the column of a table that has the texts."""
+    return click.option("--text-column", metavar="NAME", help="Column with the text, in a table.", **options)
+
+
+def format_option(formats: Sequence[str], default: str = "tsv") -> Callable[[F], F]:
+    """Return the option of the format of an output, by default that of its name."""
+    return click.option(
+        "--format",
+        type=click.Choice(formats),
+        help=f"Output format.  [default: by the name of OUT, else {default}]",
+    )
+
+
+_OPTIONS_OF_BUDGET = {
+    one.name: setting_option(one.name, one.type)
+    for one in msgspec.structs.fields(Budget)
+    if one.name != "reserved"
+}
+
+
+def budget_options(*names: str) -> Callable[[F], F]:
+    """Add how large a model may be: ``budget: Budget``; by default all options, else those of `names`."""
+    chosen = [_OPTIONS_OF_BUDGET[name] for name in names or _OPTIONS_OF_BUDGET]
+    return cast("Callable[[F], F]", _record("budget", _budget, *chosen))
+
+
+def _reading_options(names: Sequence[str], *options: Callable[[Any], Any]) -> Callable[[F], F]:
+    of_format = (_format_option(name, of_model=True) for name in names)
+    return cast("Callable[[F], F]", _record("reading", _reading, *options, no_verify_option, *of_format))
+
+
+def _text_options(names: Sequence[str]) -> Callable[[F], F]:
+    of_format = map(_format_option, names)
+    return cast("Callable[[F], F]", _record("text", _text, _VOCAB, vocab_file_option, *of_format))
+
+
+text_options = _text_options(_TRAINING_FORMAT)
+"""Add how a training text is read: ``text: TextOptions``."""
+document_text_options = _text_options(FORMAT_OPTIONS)
+"""Add the same, and where documents start, for models that look back further than the sentence."""
+model_options = _reading_options(FORMAT_OPTIONS, _HISTORY)
+"""Add how a model is opened and how a text for it is read: ``reading: ReadingOptions``."""
+heldout_options = _reading_options(_TRAINING_FORMAT)
+"""Add the same for models that are given a held-out text."""
+history_options = _reading_options(_WORDS, _HISTORY)
+"""Add the same for words that are not in a file."""
+
+
+def work_options(command: F) -> F:
+    """Add --threads, --quiet and --verbose: ``console: Console``, with resources and messages set up."""
+    return _add(_in_console(command), threads_option, quiet_option, _VERBOSE)
+
+
+def common_options(command: F) -> F:
+    """Add the same, and --seed."""
+    return _add(_in_console(command), threads_option, seed_option, quiet_option, _VERBOSE)
+
+
+def console_options(command: F) -> F:
+    """Add --quiet alone: ``console: Console``."""
+    return _add(_in_console(command), quiet_option)
+
+
+def memory_options(command: F) -> F:
+    """Add --memory and --tmp, for a command with `work_options` or `common_options`."""
+    return _add(command, _MEMORY, tmp_option)
+
+
+def cluster_options(command: F) -> F:
+    """Add --cluster and --tmp, for a command with `work_options` or `common_options`."""
+    return _add(command, _CLUSTER, tmp_option)
+
+
+def large_text_options(command: F) -> F:
+    """Add --memory, --cluster and --tmp, for a command with `work_options` or `common_options`."""
+    return _add(command, _MEMORY, _CLUSTER, tmp_option)
 
 
 def _add(command: F, *options: Callable[[Any], Any]) -> F:

@@ -25,16 +25,6 @@ _DEFAULT_MAX_ORDER_OF_KENLM = 6
 # Of a command, and of each of its inputs besides its name.
 _BYTES_OF_COMMAND, _BYTES_PER_INPUT = 2048, 256
 
-output_option = click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="OUT",
-    help="The model file to write; or an ARPA file if its name ends in .arpa, or .arpa with .gz, .xz, .bz2 "
-    "or .zst after it, which is compressed; - is an ARPA file on stdout.",
-)
-force_option = click.option("--force", is_flag=True, help="Replace what is in OUT.")
-
 
 def is_arpa_name(output: str) -> bool:
     """Whether the name of an output is that of an ARPA file; stdout is one."""

@@ -9,7 +9,12 @@ import click
 import numpy as np
 
 from stategram.cli.console import Console
-from stategram.cli.options import ReadingOptions, history_options, quiet_option
+from stategram.cli.options import (
+    ReadingOptions,
+    console_options,
+    history_options,
+    json_option,
+)
 from stategram.cli.reading import format_for, read_model, takes_time
 from stategram.display import Column, display_table, json_text, table_text
 from stategram.errors import BadDataError
@@ -53,7 +58,7 @@ Examples:
   stategram predict model - < histories.txt""",
 )
 @click.argument("model_name", metavar="MODEL")
-@click.argument("history")
+@click.argument("words")
 @click.option(
     "--top",
     type=click.IntRange(min=1),
@@ -62,26 +67,26 @@ Examples:
     metavar="N",
     help="Number of words.",
 )
-@click.option("--no-start", is_flag=True, help="The words so far do not begin a sentence.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON, one line per history.")
+@click.option("--no-start", is_flag=True, help="WORDS are not the start of a sentence.")
+@json_option
 @history_options
-@quiet_option
+@console_options
 def predict(
     model_name: str,
-    history: str,
+    words: str,
     top: int,
     no_start: bool,
     as_json: bool,
     reading: ReadingOptions,
     console: Console,
 ) -> None:
-    """Print the most likely words after HISTORY, the words so far, by MODEL, a model file or an ARPA file.
+    """Print the most likely next words after WORDS, by MODEL, a model file or an ARPA file.
 
-    A HISTORY of - reads histories from stdin, one per line, and writes tab-separated columns: line, word,
-    probability, sum of the probabilities so far, length of the n-gram that gave the probability (- if MODEL
-    is not one of n-grams). The answer to a line is printed before the next one is read.
+    If WORDS is - histories are read from stdin, one per line; the columns, separated by tabs, are then line,
+    word, probability, cumulative probability, and the length of the n-gram that gave the probability (- if
+    MODEL is not one of n-grams). The answer to a line is printed before the next one is read.
     """
-    if model_name == "-" and history == "-":
+    if model_name == "-" and words == "-":
         raise click.UsageError("stdin (-) can be read only once; give a file for the model")
     shown = console if takes_time(model_name) else Console(quiet=True)
     model = read_model(
@@ -89,13 +94,13 @@ def predict(
     )
     text_format = format_for(model, reading, shown)
     # Bytes that are not UTF-8 come as surrogates, which cannot be written.
-    given = history.encode(errors="surrogateescape").decode(errors="replace")
-    histories = _histories() if history == "-" else iter([given])
+    given = words.encode(errors="surrogateescape").decode(errors="replace")
+    histories = _histories() if words == "-" else iter([given])
     for number, line in enumerate(histories, 1):
         found = _predict(model, text_format.words_so_far(line), top, not no_start)
         if as_json:
             click.echo(json_text(found))
-        elif history == "-":
+        elif words == "-":
             lines = (
                 f"{number}\t{one.word}\t{one.probability:.8g}\t{one.cumulative:.8g}\t{one.order or '-'}"
                 for one in found.words

@@ -6,13 +6,18 @@ import click
 
 from stategram.cli.checks import check_inputs
 from stategram.cli.console import Console
-from stategram.cli.options import budget_options, no_verify_option, work_options
+from stategram.cli.options import (
+    budget_options,
+    force_option,
+    no_verify_option,
+    output_option,
+    vocab_file_option,
+    work_options,
+)
 from stategram.cli.outputs import (
     check_output,
-    force_option,
     is_arpa_name,
     ngram_model,
-    output_option,
     size_in,
     write_output,
 )
@@ -34,14 +39,13 @@ Examples:
   stategram prune model -o smaller --compact""",
 )
 @click.argument("model_name", metavar="MODEL")
-@output_option
+@output_option(
+    "Model file to write; or an ARPA file if named .arpa, .arpa.gz, .arpa.xz, .arpa.bz2 or .arpa.zst; - is "
+    "an ARPA file on stdout."
+)
 @force_option
 @budget_options()
-@click.option(
-    "--vocab-file",
-    metavar="WORDS",
-    help="First drop all words but these, one per line; further columns are ignored.",
-)
+@vocab_file_option
 @no_verify_option
 @work_options
 def prune(
@@ -61,15 +65,15 @@ def prune(
     How often histories are met is taken from bigrams, not from the unigrams of Kneser-Ney models, which leads
     to better small models than SRILM's.
 
-    Words are dropped only by --vocab-file, which keeps those of WORDS, and <unk>, <s> and </s>. After any
-    history of them they are as probable as before, and <unk> is as probable as it was together with all
-    dropped words. In a category n-gram model, words that are kept have all of the probability of their
-    category, and the categories of which none is kept go to <unk>. Other models cannot lose words: prune the
-    parts of a mixture and mix them again.
+    Words are dropped only by --vocab-file, before n-grams: it keeps the words of the file (one per line,
+    further columns are ignored), <unk>, <s> and </s>. After any history of them they are as probable as
+    before, and <unk> is as probable as it was together with all dropped words. In a category n-gram model,
+    words that are kept have all of the probability of their category, and the categories of which none is
+    kept go to <unk>. Other models cannot lose words: prune the parts of a mixture and mix them again.
     """
     if budget == NO_LIMIT and not vocab_file:
         raise click.UsageError(
-            "give one of --prune FRACTION, --max-ngrams N and --max-size SIZE; or --vocab-file WORDS "
+            "give one of --prune FRACTION, --max-ngrams N and --max-size SIZE; or --vocab-file FILE "
             "alone; or --compact alone, which drops nothing"
         )
     inputs = [("model", model_name), *([("vocabulary", vocab_file)] if vocab_file else [])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import click
 
 from stategram.cli.checks import refuse_options
 from stategram.cli.console import Console
-from stategram.cli.options import TEXT_OPTIONS, ReadingOptions, TextOptions
+from stategram.cli.options import FORMAT_OPTIONS, TEXT_OPTIONS, ReadingOptions, TextOptions
 from stategram.counts import (
     CountedText,
     NgramCounts,
@@ -31,11 +32,17 @@ from stategram.text import (
     TextFormat,
     Vocabulary,
     compression,
+    read_blocks,
     read_corpus,
     total_size,
 )
 from stategram.wording import plural
 
+# The beginning of a file by which a count file is told from a text.
+_SAMPLE = 1 << 16
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_HEADER = b"ngram\torder\tcount\n"
+_COUNT_LINE = re.compile(rb"[^\t\r\n]*\S[^\t\r\n]*\t-?[0-9]+\r?\n?")
 _MUCH_OF_A_MODEL = 500_000_000
 _MUCH_OF_A_TEXT = 20_000_000
 
@@ -97,6 +104,38 @@ def opened_counts(texts: Sequence[str], console: Console) -> CountedText | None:
         found = open_counts(places[0])
     show_text(found, console)
     return found
+
+
+def hold_counts(names: Sequence[str]) -> bool:
+    """Whether files hold n-gram counts, by their first lines; stdin and pipes are always texts.
+
+    UsageError if only some of them do, or if options for texts are given.
+    """
+    found = [name for name in names if _holds_counts(name)]
+    others = [name for name in names if name not in found]
+    if not found:
+        return False
+    if others:
+        raise click.UsageError(
+            f"{found[0]} looks like a count file (n-gram, tab, count), {others[0]} like a text; give files "
+            "of one kind, or texts on stdin (-)"
+        )
+    refuse_options(
+        (*FORMAT_OPTIONS, "memory"),
+        f"is for texts, and {found[0]} looks like a count file (n-gram, tab, count): leave it out, or give a "
+        "text on stdin (-)",
+    )
+    return True
+
+
+def _holds_counts(name: str) -> bool:
+    if not (is_url(name) or Path(name).is_file()):  # a pipe can be read only once
+        return False
+    data = next(iter(read_blocks(name)), (b"", 0))[0][:_SAMPLE]
+    lines = data.removeprefix(_BYTE_ORDER_MARK).splitlines(keepends=True)
+    if len(lines) > 1 and not lines[-1].endswith(b"\n"):
+        lines.pop()  # cut off
+    return lines[:1] == [_HEADER] or (bool(lines) and all(map(_COUNT_LINE.fullmatch, lines)))
 
 
 def read_count_files(

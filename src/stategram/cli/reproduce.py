@@ -11,7 +11,17 @@ import msgspec
 from stategram.cli import INTERRUPTED
 from stategram.cli.checks import check_inputs, option_name, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import FORMAT_OPTIONS, TextOptions, common_options, document_text_options
+from stategram.cli.options import (
+    FORMAT_OPTIONS,
+    TextOptions,
+    common_options,
+    document_text_options,
+    heldout_option,
+    json_option,
+    output_option,
+    tags_option,
+    train_option,
+)
 from stategram.contexts import file_of_tags
 from stategram.explore.pages import check_libraries
 from stategram.paper import (
@@ -42,11 +52,11 @@ Examples:
   stategram reproduce --train train.txt --heldout heldout.txt --test test.txt -o out --seeds 3
   stategram reproduce --demo -o demo --json | jq '.rows[] | [.key, .test.perplexity, .paper.perplexity]'""",
 )
-@click.option("--train", multiple=True, metavar="FILE", help="Training text; several are one text.")
-@click.option("--heldout", metavar="FILE", help="Held-out text, for weights.")
-@click.option("--test", metavar="FILE", help="Test text, to be predicted.")
+@train_option
+@heldout_option
+@click.option("--test", metavar="FILE", help="Test text.")
 @click.option("--demo", is_flag=True, help="Use the State of the Union addresses as texts.")
-@click.option("-o", "--output", required=True, metavar="FOLDER", help="Output folder.")
+@output_option("Folder to write.")
 @click.option(
     "--scale",
     metavar="SCALE",
@@ -54,12 +64,7 @@ Examples:
     "or a number, such as 0.1, times the paper's. With fewer clusters than the paper the recipe of table 5 "
     "is fast, not best.  [default: paper above 10 million words, else quick]",
 )
-@click.option(
-    "--tags",
-    metavar="SOURCE",
-    help="brill (English), a file with one word and its tag per line, FILE.conllu[:upos|:xpos], or none: "
-    "then there is no table 2, which may be added later.  [default: brill, if it is installed]",
-)
+@tags_option("  none: no table 2, which may be added later.  [default: brill, if it is installed]")
 @click.option(
     "--seeds",
     type=click.IntRange(min=1),
@@ -68,7 +73,7 @@ Examples:
     metavar="N",
     help="Train rows that depend on the seed with N seeds, from --seed on; more may be added later.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@json_option
 @document_text_options
 @common_options
 def reproduce(

@@ -9,7 +9,7 @@ import click
 
 from stategram.cli.checks import check_inputs, check_outputs
 from stategram.cli.console import Console
-from stategram.cli.options import ReadingOptions, history_options, work_options
+from stategram.cli.options import ReadingOptions, history_options, json_option, output_option, work_options
 from stategram.cli.reading import format_for, read_model
 from stategram.display import Column, display_table, json_text, table_text
 from stategram.evaluation import Rescored, WordErrors
@@ -39,13 +39,11 @@ Examples:
     is_flag=True,
     help="Tune the weights that are not set: search a grid for the fewest word errors on --references.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help="Write the best hypothesis of each utterance; - is stdout, the default without --references.",
+@output_option(
+    "Write the best hypothesis of each utterance; - is stdout, the default without --references.",
+    required=False,
 )
-@click.option("--json", "as_json", is_flag=True, help="With --references: weights and errors as JSON.")
+@json_option
 @history_options
 @work_options
 def rescore(

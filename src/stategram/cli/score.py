@@ -15,6 +15,8 @@ from stategram.cli.options import (
     cluster_options,
     format_option,
     model_options,
+    output_option,
+    text_column_option,
     unknown_option,
     work_options,
 )
@@ -40,16 +42,6 @@ from stategram.tables import TABLE_FORMATS, format_of_name, read_items, table_fo
 from stategram.text import TextFormat
 from stategram.wording import plural
 
-# Options that have no effect beside others, which are refused.
-_NOT_OF_SENTENCES = {
-    "columns": "--sentences",
-    "region_column": "--sentences",
-    "base": "--sentences, which have log10",
-}
-_NOT_OF_TABLES = dict.fromkeys(
-    ("line_buffered", "document_mark", "encoding_errors"), "a table (--text-column), only for a text of lines"
-)
-
 
 @click.command(
     epilog="""\b
@@ -62,7 +54,7 @@ Columns:
 Examples:
   stategram score model text.txt > surprisal.tsv
   stategram score model text.txt --columns word,surprisal,entropy -o words.csv
-  stategram score model text.txt --sentences -o scores.tsv.gz
+  stategram score model text.txt --by sentence -o scores.tsv.gz
   stategram score model texts/*.txt.gz -o words.tsv.gz --cluster local:4
   stategram score model items.csv --text-column sentence --id-column item -o words.csv
   stategram score model regions.csv --text-column text --id-column item --region-column region
@@ -70,12 +62,7 @@ Examples:
 )
 @click.argument("model_name", metavar="MODEL")
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
-@click.option(
-    "--text-column",
-    metavar="NAME",
-    help="TEXT is a table (csv, tsv, jsonl or parquet), of which this column has the sentences. Its other "
-    "columns are carried through.",
-)
+@text_column_option()
 @click.option(
     "--id-column", metavar="NAME", help="TEXT is a table, of which this column names the sentences."
 )
@@ -85,7 +72,11 @@ Examples:
     help="Column that names regions: rows with the same id are one sentence. One line per region, with sums "
     "over its words.",
 )
-@click.option("--sentences", is_flag=True, help="One line per sentence instead of one per word.")
+@click.option(
+    "--by",
+    type=click.Choice(("word", "sentence", "region")),
+    help="What a row is about.  [default: word; with --region-column, region]",
+)
 @click.option(
     "--columns",
     metavar="LIST",
@@ -101,26 +92,13 @@ Examples:
 )
 @format_option(TABLE_FORMATS)
 @unknown_option
-@click.option("--no-header", is_flag=True, help="Omit the line with the column names, in tsv and csv.")
-@click.option(
-    "--line-buffered",
-    is_flag=True,
-    help="Score and write each line on its own, also if many come at once or the output is a file.",
-)
-@click.option(
-    "-o",
-    "--output",
+@output_option(
+    "Output file, compressed if named .gz .xz .bz2 or .zst.",
+    required=False,
     default="-",
-    metavar="FILE",
-    help="Output file; - is stdout, the default. .gz .xz .bz2 .zst are compressed.",
+    show_default="- (stdout)",
 )
 @model_options
-@click.option(
-    "--tmp",
-    metavar="FOLDER",
-    help="Folder for the scores of several texts while they are put together, if they go to stdout.  "
-    "[default: the system's folder]",
-)
 @cluster_options
 @work_options
 def score(
@@ -129,13 +107,11 @@ def score(
     text_column: str | None,
     id_column: str | None,
     region_column: str | None,
-    sentences: bool,
+    by: str | None,
     columns: str | None,
     base: str,
     unknown: str,
     format: str | None,
-    no_header: bool,
-    line_buffered: bool,
     output: str,
     reading: ReadingOptions,
     console: Console,
@@ -145,8 +121,9 @@ def score(
     One row per word; the end of a sentence has a row of its own, with the word </s>. The number of a sentence
     is that of its line in TEXT: lines without words are left out, but counted.
 
-    With --sentences, one row per sentence: its number, words, unknown words, log10 of the probability,
-    perplexity.
+    With --by sentence, one row per sentence: its number, words, unknown words, log10 of the probability,
+    perplexity. With --by region, one row per region of a table, with sums over its words; rows with the same
+    id are one sentence.
 
     The rows of several texts follow each other, with the name of the text in a first column, file. Each text
     is scored for itself, with --cluster by several workers: these find MODEL and TEXT under the same names,
@@ -155,37 +132,38 @@ def score(
     From a pipe or a keyboard, lines are scored as they come: the answer to each is printed before the next
     one is needed.
     """
-    texts = tuple(expand_urls(list(texts))) or ("-",)
+    names = tuple(expand_urls(list(texts))) or ("-",)
     is_table = bool(text_column or id_column or region_column)
-    _check(model_name, texts, output, sentences=sentences, is_table=is_table)
+    by = by or ("region" if region_column else "word")
+    check_inputs([*names, *([model_name] if model_name == "-" else [])])
+    check_outputs([output], [*names, model_name])
+    _check_options(by, is_table=is_table, has_regions=region_column is not None)
     found_format = table_format(output, format)
-    in_parts = len(texts) > 1 or Resources.current().executor is not None
+    in_parts = len(names) > 1 or Resources.current().executor is not None
     if in_parts:
-        _check_parts(model_name, texts, found_format, is_table=is_table, line_buffered=line_buffered)
+        _check_parts(model_name, names, found_format, is_table=is_table)
     # On a terminal the lines themselves show the progress.
     shown = console if output != "-" or not sys.stdout or not sys.stdout.isatty() else Console(quiet=True)
     shown.steps = 2
     model = read_model(
         model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
     )
-    default = SCORE_COLUMNS if region_column is None else REGION_COLUMNS
-    names = default if columns is None else [name.strip() for name in columns.split(",")]
-    chosen = WordColumns.create(model, names, base, of=OF_REGIONS if region_column else COLUMNS)
+    default = REGION_COLUMNS if by == "region" else SCORE_COLUMNS
+    of_rows = default if columns is None else [name.strip() for name in columns.split(",")]
+    chosen = WordColumns.create(model, of_rows, base, of=OF_REGIONS if by == "region" else COLUMNS)
     scorer = TextScorer(model, unknown)
     for name, title in chosen.part_titles.items():
         console.info(f"      {name}: {title}")
     text_format = format_for(model, reading, shown)
-    for note in _notes_on_lines(texts[0], is_table, text_format):
+    for note in _notes_on_lines(names[0], is_table, text_format):
         console.info(f"      note: {note}")
     scoring = TextScoring(
-        None if sentences else tuple(names),
+        None if by == "sentence" else tuple(of_rows),
         base,
         unknown,
         text_format,
         found_format,
-        header=not no_header,
-        with_name=len(texts) > 1,
-        line_buffered=line_buffered,
+        with_name=len(names) > 1,
     )
     try:
         with shown.step("scoring") as progress:
@@ -193,21 +171,16 @@ def score(
                 source = ModelSource.of(
                     model_name, verify=not reading.no_verify, history=reading.history_name
                 )
-                dropped = score_texts(texts, scoring, scorer, source, output, progress)
+                dropped = score_texts(names, scoring, scorer, source, output, progress)
             elif is_table:
-                items = ItemBlock.of_items(
-                    read_items(
-                        texts[0], text_column=text_column, id_column=id_column, region_column=region_column
-                    ),
-                    text_format,
+                rows = read_items(
+                    names[0], text_column=text_column, id_column=id_column, region_column=region_column
                 )
-                rows = "regions" if region_column else "sentences" if sentences else "words"
+                items = ItemBlock.of_items(rows, text_format)
                 dropped = items.block.corpus.stats.n_dropped
-                score_items(scorer, items, chosen, rows, progress).write(
-                    output, found_format, header=not no_header
-                )
+                score_items(scorer, items, chosen, f"{by}s", progress).write(output, found_format)
             else:
-                dropped = score_text(texts[0], scoring, scorer, output, progress)
+                dropped = score_text(names[0], scoring, scorer, output, progress)
     except KeyboardInterrupt:
         if output != "-":
             raise
@@ -220,23 +193,23 @@ def score(
             console.info(f"      note: {note}")
 
 
-def _check(model_name: str, texts: Sequence[str], output: str, *, sentences: bool, is_table: bool) -> None:
-    """Refuse what cannot be read or written, and options that have no effect."""
-    check_inputs([*texts, *([model_name] if model_name == "-" else [])])
-    refused = (_NOT_OF_SENTENCES if sentences else {}) | (_NOT_OF_TABLES if is_table else {})
-    for name, what in refused.items():
-        refuse_options([name], f"is not for {what}; leave one of them out")
-    check_outputs([output], [*texts, model_name])
+def _check_options(by: str, *, is_table: bool, has_regions: bool) -> None:
+    """Refuse options that have no effect."""
+    if by == "region" and not has_regions:
+        raise click.UsageError("--by region requires --region-column")
+    if by == "sentence":
+        refuse_options(("columns", "base"), "cannot be combined with --by sentence, whose columns are fixed")
+    if is_table:
+        refuse_options(
+            ("document_mark", "encoding_errors"), "cannot be combined with a table (--text-column)"
+        )
 
 
-def _check_parts(
-    model_name: str, texts: Sequence[str], format: str, *, is_table: bool, line_buffered: bool
-) -> None:
+def _check_parts(model_name: str, texts: Sequence[str], format: str, *, is_table: bool) -> None:
     """Refuse what is only for one text that is scored here: workers write files, which are put together."""
     for is_refused, what in (
         ("-" in texts or model_name == "-", "stdin (-) is"),
         (is_table, "a table (--text-column, --id-column, --region-column) is"),
-        (line_buffered, "--line-buffered is"),
         (format == "parquet", "the format parquet is"),
     ):
         if is_refused:

@@ -8,10 +8,13 @@ from stategram.cli.checks import check_inputs, check_outputs
 from stategram.cli.console import Console
 from stategram.cli.options import (
     ReadingOptions,
-    cluster_options,
     common_options,
+    format_option,
     heldout_options,
-    memory_options,
+    json_option,
+    large_text_options,
+    output_option,
+    text_column_option,
 )
 from stategram.display import json_text
 from stategram.selection import CRITERIA, POOL_FORMATS, By, Selection
@@ -26,7 +29,7 @@ Examples:
   stategram select web-*.jsonl.zst --in-domain mine.txt --keep 10% -o chosen.jsonl.zst
   stategram select pool.parquet --text-column body --in-domain mine.txt --keep 50000 -o chosen.parquet
   zcat pool.gz | stategram select - --in-domain mine.txt --general news.txt --threshold 0 -o - > chosen.txt
-  stategram select pool.jsonl --in-domain model --by perplexity --scores -o scored.jsonl
+  stategram select pool.jsonl --in-domain model --rank-by perplexity --scores -o scored.jsonl
 
 R. C. Moore and W. Lewis: Intelligent selection of language model training data. ACL 2010.""",
 )
@@ -44,7 +47,8 @@ R. C. Moore and W. Lewis: Intelligent selection of language model training data.
     "domain]",
 )
 @click.option(
-    "--by",
+    "--rank-by",
+    "by",
     type=click.Choice(CRITERIA),
     default=CRITERIA[0],
     show_default=True,
@@ -68,18 +72,8 @@ R. C. Moore and W. Lewis: Intelligent selection of language model training data.
     help="Write the score of each row too: in a column score, or before a line of text and a tab. Without "
     "--keep and --threshold all rows are written.",
 )
-@click.option(
-    "--format",
-    type=click.Choice(POOL_FORMATS),
-    help="Format of POOL, and of OUT.  [default: as the files are named, text otherwise]",
-)
-@click.option(
-    "--text-column",
-    default="text",
-    show_default=True,
-    metavar="NAME",
-    help="Column of the texts, in jsonl and parquet.",
-)
+@format_option(POOL_FORMATS, "that of POOL")
+@text_column_option(default="text", show_default=True)
 @click.option(
     "--min-words",
     type=click.IntRange(min=1),
@@ -88,16 +82,9 @@ R. C. Moore and W. Lewis: Intelligent selection of language model training data.
     metavar="N",
     help="Skip rows with fewer words, whose scores are extreme.",
 )
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="OUT",
-    help="Output file; - is stdout. .gz .xz .bz2 .zst are compressed.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the figures of the selection as JSON.")
-@memory_options
-@cluster_options
+@output_option("Output file; - is stdout. .gz .xz .bz2 .zst are compressed.")
+@json_option
+@large_text_options
 @heldout_options
 @common_options
 def select(

@@ -11,15 +11,15 @@ from stategram.clustering.number_of_clusters import (
     choose_numbers,
     is_size,
 )
-from stategram.clustering.settings import EFFORTS, PRESETS, ClusteringSettings
+from stategram.clustering.settings import CONTEXT_EFFORTS, EFFORTS, ClusteringSettings
 from stategram.clustering.text_clustering import cluster
 from stategram.clustering.word_classes import CRITERIA, WordClasses, class_labels
 
 __all__ = [
     "AUTO",
+    "CONTEXT_EFFORTS",
     "CRITERIA",
     "EFFORTS",
-    "PRESETS",
     "SIZE",
     "Checkpoint",
     "ClassHierarchy",

@@ -1,6 +1,6 @@
-"""How contexts are clustered: every knob, declared once, the presets, and the sweeps that follow from them.
+"""How contexts are clustered: every knob, declared once, the efforts, and the sweeps that follow from them.
 
-The keys of recipes, docs/recipes.md and the options of the command line are made from these fields.
+The keys of recipes and docs/recipes.md are made from these fields.
 
 Plain exchange moves one element at a time and is stuck as soon as no single move gains. So it may be annealed
 first: sweeps in which an element may also move where the criterion loses, with a temperature that falls to
@@ -268,4 +268,4 @@ nats per event, 13 to 16% of the perplexity; elements are scored in batches of 6
 those before them; initially the most frequent words and contexts have a cluster each, and all others share
 the last one; on a deeper level, states without contexts are given to the contexts that gain most.
 """
-PRESETS = {name: effort.contexts for name, effort in EFFORTS.items()}
+CONTEXT_EFFORTS = {name: effort.contexts for name, effort in EFFORTS.items()}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from stategram.clustering.context_clustering import Checkpoint, Clustering, cluster_tree
 from stategram.clustering.exchange import check_memory
 from stategram.clustering.number_of_clusters import AUTO, ClusterNumbers, choose_numbers
-from stategram.clustering.settings import PRESETS
+from stategram.clustering.settings import CONTEXT_EFFORTS
 from stategram.clustering.word_classes import WordClasses, class_labels
 from stategram.contexts import (
     VALUE_KINDS,
@@ -43,7 +43,7 @@ def cluster(
     *,
     states: int | str = "size",
     categories: int | str = "size",
-    preset: str = "normal",
+    effort: str = "normal",
     tree_order: str | None = None,
     tags: TagMap | str | None = None,
     classes: WordClasses | NDArray[np.integer[Any]] | Mapping[str, object] | None = None,
@@ -66,7 +66,7 @@ def cluster(
     states, categories
         The numbers of clusters; ``"size"`` for a number that suits texts of that size, ``"0.5 size"`` for
         half of it, ``"auto"`` for the one with which a part of the text best predicts the rest.
-    preset
+    effort
         The search effort: ``fast``, ``normal``, ``best``, or ``paper``, the algorithm of the paper.
     tree_order
         The values of the context in the order in which the tree refines by them; by default nearest first.
@@ -87,7 +87,7 @@ def cluster(
         Called several times per second with the fraction of the work that is done and a message; and to ask
         whether to end with the best clusters so far.
     **knobs
-        Fields of `ClusteringSettings` that differ from the preset: ``tree``, ``flat_start``, ``criterion``,
+        Fields of `ClusteringSettings` that differ from the effort: ``tree``, ``flat_start``, ``criterion``,
         ``min_count``, ``min_word_count``, ``free_states``, ``tolerance``, ``max_sweeps``, ``anneal``,
         ``candidates``.
 
@@ -103,9 +103,9 @@ def cluster(
     """
     if not isinstance(corpus, Corpus):
         corpus = corpus_from_sentences(corpus)
-    if preset not in PRESETS:
-        raise UsageError(f"no preset {preset!r}: there are {', '.join(PRESETS)}")
-    settings = PRESETS[preset].replace(seed=seed, **knobs)
+    if effort not in CONTEXT_EFFORTS:
+        raise UsageError(f"no effort {effort!r}: there are {', '.join(CONTEXT_EFFORTS)}")
+    settings = CONTEXT_EFFORTS[effort].replace(seed=seed, **knobs)
     definition = _definition(context, tree_order, settings.tree)
     if isinstance(tags, str):
         tags = parse_tags(tags, corpus.vocabulary)

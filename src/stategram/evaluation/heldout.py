@@ -20,7 +20,7 @@ def heldout_tables(model: Model, value: float | None) -> tuple[DisplayTable, ...
     """Return the perplexity of the held-out text, and of a mixture what each part adds."""
     if model.parts:
         return _parts_table(model), *_features_table(model)
-    row = _name(model.title, model), _perplexity(value), model.parameters
+    row = model.title, _perplexity(value), model.parameters
     columns = "Model", Column("Perplexity", "number"), Column("Parameters", "number")
     return (display_table("On the held-out text", columns, [row], _tuning_notes(model)),)
 
@@ -39,7 +39,7 @@ def _parts_table(mixture: Model) -> DisplayTable:
     whole = info["perplexity"]
     rows = [
         (
-            _name(title, part),
+            title,
             _perplexity(one["perplexity"]),
             percent(one["weight"]),
             _perplexity(one["without"]),
@@ -88,10 +88,6 @@ def _features_table(mixture: Model) -> tuple[DisplayTable, ...]:
             ),
         ),
     )
-
-
-def _name(title: str, model: Model) -> str:
-    return title + (" (ended early)" if model.metadata.get("ended_early") else "")
 
 
 def _tuning_notes(model: Model) -> list[str]:

@@ -41,7 +41,6 @@ class _Recipe(Entries, frozen=True):
     """What is used of the metadata of a model."""
 
     tree: bool | None = None
-    ended_early: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ ICSLP 96; arXiv cmp-lg/9606002. Wall Street Journal, about 38 million words, a v
 
 from __future__ import annotations
 
-from stategram.clustering import PRESETS
+from stategram.clustering import CONTEXT_EFFORTS
 from stategram.paper.results import PaperFigures
 
 VOCABULARY_SIZE = 20_000
@@ -40,7 +40,7 @@ PAPER = {
 """The perplexities of all four tables, by the keys of rows."""
 
 _CRITERIA = {"ml": "maximum likelihood", "leave-one-out": "leaving-one-out"}
-_CRITERION = PRESETS["paper"].criterion
+_CRITERION = CONTEXT_EFFORTS["paper"].criterion
 OTHER_CRITERION = next(name for name in _CRITERIA if name != _CRITERION)
 """The criterion that tables 1 to 4 are not made with here; table 5 shows it."""
 OTHER_CRITERION_TITLE = f"{_CRITERIA[OTHER_CRITERION]} criterion"
@@ -56,10 +56,10 @@ CHOICES = (
     "categories after states are smoothed by absolute discounting. Trees have two rows: equation (1) as "
     "printed uses the state of the whole context alone; smoothed, which is ours, the states of all "
     "levels are interpolated, with weights learned on the held-out text. Table 4 has the smoothed ones. "
-    f"As in the paper, words and contexts with fewer than {PRESETS['paper'].min_count} events do not "
+    f"As in the paper, words and contexts with fewer than {CONTEXT_EFFORTS['paper'].min_count} events do not "
     "move, and a level ends when an iteration, from its second on, improves the criterion by less than "
-    f"{PRESETS['paper'].tolerance:.0%}; classes of contexts are the categories of a clustering of w-1. "
-    "The presets normal and best of table 5 search further."
+    f"{CONTEXT_EFFORTS['paper'].tolerance:.0%}; classes of contexts are the categories of a clustering of "
+    "w-1. The efforts normal and best of table 5 search further."
 )
 """What the paper leaves open, and what was chosen."""
 TRAINING_WORDS, RARE_CONTEXTS, TAGS = 38_000_000, "85%", 61

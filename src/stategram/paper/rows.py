@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
-from stategram.clustering import PRESETS, by_size
+from stategram.clustering import CONTEXT_EFFORTS, by_size
 from stategram.errors import UsageError
 from stategram.paper.published import OTHER_CRITERION, OTHER_CRITERION_TITLE
 from stategram.paper.results import RowName
@@ -125,7 +125,7 @@ class Row(RowName, frozen=True, kw_only=True):
         """Whether its model, if it is not a mixture of rows, depends on the seed."""
         if isinstance(self.part, ClusteredPart):
             annealed = self.part.settings is not None and self.part.settings.anneal > 0
-            return annealed or self.part.effort not in (None, "paper")
+            return annealed or self.part.class_effort not in (None, "paper")
         return self.recipe is not None
 
     def resolve(self, corpus: Corpus) -> Row:
@@ -181,16 +181,18 @@ def _words(sizes: Sizes) -> Iterator[Row]:
             f"w-2,w-1 {how}, {OTHER_CRITERION_TITLE}",
             sizes.large,
             tree=how == "tree",
-            settings=PRESETS["paper"].replace(criterion=OTHER_CRITERION, tolerance=_LEAVE_ONE_OUT_TOLERANCE),
+            settings=CONTEXT_EFFORTS["paper"].replace(
+                criterion=OTHER_CRITERION, tolerance=_LEAVE_ONE_OUT_TOLERANCE
+            ),
             compared_with=against,
         )
-    for preset, title in (("normal", "preset normal"), ("best", "preset best (annealed)")):
+    for effort, title in (("normal", "effort normal"), ("best", "effort best (annealed)")):
         yield _clustered(
-            f"{WORDS_TREE} {preset}",
+            f"{WORDS_TREE} {effort}",
             5,
             f"w-2,w-1 tree, {title}",
             sizes.large,
-            preset=preset,
+            effort=effort,
             compared_with=WORDS_TREE,
         )
     for factor, title in ((0.25, "a quarter of the"), (0.5, "half of the"), (2.0, "twice the")):
@@ -239,7 +241,7 @@ def _nearest(context: str, sizes: Sizes, **keys: Any) -> Row:
         sizes.large,
         context=context,
         tree=False,
-        settings=PRESETS["paper"].replace(flat_start="nearest"),
+        settings=CONTEXT_EFFORTS["paper"].replace(flat_start="nearest"),
         compared_with=f"{context} flat",
         **keys,
     )
@@ -253,11 +255,11 @@ def _clustered(
     *,
     asked: tuple[int, int] | None = (LARGE, LARGE),
     compared_with: str | None = None,
-    preset: str = "paper",
+    effort: str = "paper",
     **keys: Any,
 ) -> Row:
     """Return the row of a clustered model; `keys` are further ones of its part."""
-    part = ClusteredPart(states=clusters, categories=clusters, preset=preset, **keys)
+    part = ClusteredPart(states=clusters, categories=clusters, effort=effort, **keys)
     return Row(key=key, table=table, title=title, part=part, asked=asked, compared_with=compared_with)
 
 

@@ -5,7 +5,7 @@ from stategram.recipes.ngram_parts import CachePart, CategoryNgramPart, NgramPar
 from stategram.recipes.part import RecipeKey, keys_of
 from stategram.recipes.pipeline import train_recipe
 from stategram.recipes.recipe import PARTS, RECIPES, MixturePart, Recipe, read_recipe
-from stategram.recipes.training import TrainingText, never_stop
+from stategram.recipes.training import TrainingText
 from stategram.recipes.word_tree_part import WordTreePart
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "TrainingText",
     "WordTreePart",
     "keys_of",
-    "never_stop",
     "read_recipe",
     "train_recipe",
 ]

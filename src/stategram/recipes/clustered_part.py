@@ -16,8 +16,8 @@ from msgspec import Meta
 
 from stategram.clustering import (
     AUTO,
+    CONTEXT_EFFORTS,
     EFFORTS,
-    PRESETS,
     SIZE,
     Checkpoint,
     Clustering,
@@ -32,7 +32,7 @@ from stategram.clustering import (
 from stategram.contexts import ContextDefinition, ContextTree, check_tags, file_of_tags
 from stategram.errors import UsageError
 from stategram.models import ClusteredModel
-from stategram.progress import Progress, Stop, subprogress
+from stategram.progress import Progress, subprogress
 from stategram.recipes.part import (
     SIZES,
     Classes,
@@ -58,11 +58,11 @@ CLUSTERING_KEYS = {
     for name, key in keys_of(ClusteringSettings).items()
     if name not in _NOT_KEYS
 }
-"""The keys of a clustered part that are settings of the clustering; by default those of its preset."""
+"""The keys of a clustered part that are settings of the clustering; by default those of its effort."""
 
 
 class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
-    """A clustered model; keys of the clustering that are not given are those of its preset."""
+    """A clustered model; keys of the clustering that are not given are those of its effort."""
 
     context: Annotated[
         str,
@@ -96,8 +96,8 @@ class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
             description="number of clusters of words", extra={"possible": f'{SIZES}, or "auto" (tried out)'}
         ),
     ] = "size"
-    preset: Annotated[
-        Annotated[str, choice(PRESETS)],
+    effort: Annotated[
+        Annotated[str, choice(CONTEXT_EFFORTS)],
         Meta(
             description="search effort: gives the keys of the clustering that are not given; paper: as "
             "Ueberla and Gransden did"
@@ -111,7 +111,7 @@ class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
         ),
     ] = False
     settings: ClusteringSettings | None = None
-    """How to cluster; that of the preset by default. Its fields are keys of the part in a file."""
+    """How to cluster; that of the effort by default. Its fields are keys of the part in a file."""
     tags: Annotated[
         str | None,
         Meta(
@@ -129,11 +129,11 @@ class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
             extra={"possible": f"{SIZES}, or a class file", "metavar": "N|FILE"},
         ),
     ] = None
-    effort: Annotated[
+    class_effort: Annotated[
         Annotated[str, choice(EFFORTS)] | None,
         Meta(
             description="search effort for classes of the context; paper: the categories of a clustering "
-            "of w-1. By default paper if that is the preset, else as in another part, or normal",
+            "of w-1. By default paper if that is the effort, else as in another part, or normal",
             extra={"possible": ", ".join(EFFORTS)},
         ),
     ] = None
@@ -146,7 +146,7 @@ class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        return f"clustered model of {self.context} ({self.preset})"
+        return f"clustered model of {self.context} ({self.effort})"
 
     @cached_property
     def definition(self) -> ContextDefinition:
@@ -171,7 +171,7 @@ class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
         part = cls(**others)
         if not given:
             return part
-        return msgspec.structs.replace(part, settings=PRESETS[part.preset].replace(**given))
+        return msgspec.structs.replace(part, settings=CONTEXT_EFFORTS[part.effort].replace(**given))
 
     def check(self, name: Callable[[str], str] = str) -> None:
         """Refuse values that are inconsistent, and contexts that cannot be read."""
@@ -210,50 +210,46 @@ class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
             states=states,
             categories=number_of_classes(self.categories, corpus),
             context_classes=classes,
-            settings=(self.settings or PRESETS[self.preset]).replace(tree=self.tree),
+            settings=(self.settings or CONTEXT_EFFORTS[self.effort]).replace(tree=self.tree),
         )
 
     def with_efforts(self, efforts: Mapping[int, str]) -> ClusteredPart:
         """Learn the word classes of its context as other parts learn them, so that they are shared."""
         if not isinstance(self.context_classes, int):
-            return msgspec.structs.replace(self, effort=None)
-        default = "paper" if self.preset == "paper" else efforts.get(self.context_classes, "normal")
-        return msgspec.structs.replace(self, effort=self.effort or default)
+            return msgspec.structs.replace(self, class_effort=None)
+        default = "paper" if self.effort == "paper" else efforts.get(self.context_classes, "normal")
+        return msgspec.structs.replace(self, class_effort=self.class_effort or default)
 
     def train(self, training: Training, progress: Progress | None = None) -> Trained:
         """Count the contexts, cluster them, and learn the weights of states on the held-out text."""
         tags = TagSource(self.tags, self.guess_tags) if self.tags is not None else None
-        classes, ended_early = None, False
+        classes = None
         if self.context_classes is not None:
-            classes = ClassSource(self.context_classes, self.effort or "normal")
-            ended_early = training.classes(classes, subprogress(progress, 0.0, 0.3)).ended_early
+            classes = ClassSource(self.context_classes, self.class_effort or "normal")
+            training.classes(classes, subprogress(progress, 0.0, 0.3))
             progress = subprogress(progress, 0.3, 1.0)
-        # What follows from classes whose learning was ended early is not kept.
-        store = None if ended_early else training.store
-        with training.interruptible() as stop:
-            numbers = self._numbers(training, tags, classes, store, progress, stop)
-            tree = training.contexts(self.definition, tags, classes)
-            settings = self._settings_for(tree, numbers, training.seed)
-            found = training.last_clustering
-            if found is None or found.tree is not tree or found.settings != settings:
-                found = cluster_tree(
-                    tree,
-                    settings,
-                    checkpoint=None if store is None else Checkpoint(self._checkpoint(store, training)),
-                    resume=store is not None,
-                    progress=progress,
-                    stop=stop,
-                )
-            ended_early = ended_early or stop()
-        training.last_clustering = None if ended_early else found
+        store = training.store
+        numbers = self._numbers(training, tags, classes, store, progress)
+        tree = training.contexts(self.definition, tags, classes)
+        settings = self._settings_for(tree, numbers, training.seed)
+        found = training.last_clustering
+        if found is None or found.tree is not tree or found.settings != settings:
+            found = cluster_tree(
+                tree,
+                settings,
+                checkpoint=None if store is None else Checkpoint(self._checkpoint(store, training)),
+                resume=store is not None,
+                progress=progress,
+            )
+        training.last_clustering = found
         for level in found.levels:
             _log.debug("%s", _level_line(level))
         if numbers.trials:
             _log.info("%s", _trials_line(found, numbers))
         model = ClusteredModel.train(found, training.heldout, strict=self.strict)
-        metadata = self.metadata(ended_early)
+        metadata = self.to_json()
         metadata |= {"states": found.settings.states, "categories": found.settings.categories}
-        return Trained(replace(model, metadata=metadata), found, ended_early)
+        return Trained(replace(model, metadata=metadata), found)
 
     def _checkpoint(self, store: Store, training: Training) -> Path:
         """Return the place of the clustering under way; what is damaged there is removed."""
@@ -268,7 +264,6 @@ class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
         classes: ClassSource | None,
         store: Store | None,
         progress: Progress | None,
-        stop: Stop,
     ) -> ClusterNumbers:
         """Return the numbers of states and of categories, trying out those that are ``auto``."""
         if AUTO not in (self.states, self.categories):
@@ -286,9 +281,8 @@ class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
             values=training.context_values(tags, classes),
             settings=self.settings,
             progress=progress,
-            stop=stop,
         )
-        if store is not None and not stop():
+        if store is not None:
             store.put_json("numbers", key, msgspec.to_builtins(found))
         return found
 

@@ -125,7 +125,7 @@ class NgramPart(_PartOfNgrams, frozen=True, tag="ngram"):
         for length, discounts in enumerate(model.training_info["discounts"], 1):
             values = " ".join(f"{discount:.4f}" for discount in discounts)
             _log.debug("discounts of n-grams of %s: %s", plural(length, "word"), values)
-        return Trained(replace(model, metadata=self.metadata()))
+        return Trained(replace(model, metadata=self.to_json()))
 
 
 class CategoryNgramPart(_PartOfNgrams, frozen=True, tag="category-ngram"):
@@ -162,9 +162,7 @@ class CategoryNgramPart(_PartOfNgrams, frozen=True, tag="category-ngram"):
     def train(self, training: Training, progress: Progress | None = None) -> Trained:
         """Train the model."""
         training.forget_counts()
-        classes, ended_early = training.classes(
-            ClassSource(self.classes, self.effort), subprogress(progress, 0.0, 0.7)
-        )
+        classes = training.classes(ClassSource(self.classes, self.effort), subprogress(progress, 0.0, 0.7))
         model = CategoryNgramModel.train(
             training.corpus,
             classes,
@@ -172,7 +170,7 @@ class CategoryNgramPart(_PartOfNgrams, frozen=True, tag="category-ngram"):
             smoothing=self.smoothing,
             progress=subprogress(progress, 0.7, 1.0),
         )
-        return Trained(replace(model, metadata=self.metadata(ended_early)), ended_early=ended_early)
+        return Trained(replace(model, metadata=self.to_json()))
 
 
 class CachePart(Part, frozen=True, tag="cache"):
@@ -203,4 +201,4 @@ class CachePart(Part, frozen=True, tag="cache"):
     def train(self, training: Training, progress: Progress | None = None) -> Trained:
         """Train the model."""
         model = CacheModel.train(training.corpus, self.order, decays=self.decays)
-        return Trained(replace(model, metadata=self.metadata()))
+        return Trained(replace(model, metadata=self.to_json()))

@@ -54,7 +54,6 @@ class Trained:
 
     model: Model
     clustering: Clustering | None = None
-    ended_early: bool = False
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="model", kw_only=True):
@@ -109,7 +108,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
                 read_classes(name)
 
     def resolve(self, corpus: TrainingText) -> Part:
-        """Fill in what follows from the text and from presets; too large numbers are lowered."""
+        """Fill in what follows from the text and from efforts; too large numbers are lowered."""
         return self
 
     def efforts(self) -> dict[int, str]:
@@ -145,10 +144,6 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
         """Return its keys and values, as in a recipe file."""
         found: dict[str, Any] = msgspec.to_builtins(self)
         return found
-
-    def metadata(self, ended_early: bool = False) -> dict[str, Any]:
-        """Return what a model says of the part that it is."""
-        return self.to_json() | ({"ended_early": True} if ended_early else {})
 
     def key(self, training: Training) -> str:
         """Return the content key of the part in a training."""

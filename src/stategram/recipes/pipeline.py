@@ -32,7 +32,7 @@ from stategram.models import (
 from stategram.progress import Progress, subprogress
 from stategram.recipes.part import Part, Trained
 from stategram.recipes.recipe import Recipe, read_recipe
-from stategram.recipes.training import Interruptible, Training, TrainingText, never_stop, titled
+from stategram.recipes.training import Training, TrainingText, titled
 from stategram.storage import Store
 from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
 
@@ -49,10 +49,8 @@ def train_recipe(
     *,
     tags: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    resume: bool = False,
     seed: int = 0,
     budget: Budget = NO_LIMIT,
-    interruptible: Interruptible = never_stop,
     progress: Progress | None = None,
 ) -> Model:
     """Train the models of a recipe on a text and mix them.
@@ -67,24 +65,21 @@ def train_recipe(
         The text: a corpus, a text in shards or its counts (`count_text`), or sentences. Counts without their
         text (`read_counts`) are enough for an n-gram model of words.
     heldout
-        Further text, of the same kind, of which nothing is in `corpus`. None is enough for a recipe with one
-        part that learns no weights, such as an n-gram model.
+        Further text, of the same kind, of which nothing is in `corpus`; needed to learn weights, not for a
+        recipe with one part that learns none, such as an n-gram model.
     recipe
         ``fast``, ``paper``, ``best``, the name of a TOML file, or a `Recipe`.
     tags
         The tags of contexts that have some but do not say which: ``brill``, or a file.
     checkpoint
-        A folder for finished parts and clusterings under way.
-    resume
-        Whether to continue from what is in it; the result is that of an uninterrupted run.
+        A folder for finished parts and clusterings under way. The same training continues from there, with
+        the result of an uninterrupted run; UsageError if the folder belongs to another training.
     seed
         Of all annealing.
     budget
         How large the model may be. By ``max_size`` what is least useful per byte is left out: contexts and
         long n-grams seen once, chains, whole parts; other limits are for a recipe with one part that has
         n-grams. UsageError if it is too small.
-    interruptible
-        Opened around each clustering; the function it gives may end that clustering with the best so far.
     progress
         Called with the fraction done and a few words.
 
@@ -111,17 +106,15 @@ def train_recipe(
         raise BadDataError("the text has no words; give sentences of words separated by white space")
     if heldout is None and recipe.needs_heldout:
         raise UsageError(f"recipe {recipe.name} learns weights; give a held-out text")
-    training = Training(
-        text, corpus_from_sentences([], vocabulary=text.vocabulary), seed=seed, interruptible=interruptible
-    )
-    if heldout is not None:
+    training = Training(text, corpus_from_sentences([], vocabulary=text.vocabulary), seed=seed)
+    if heldout is not None and recipe.needs_heldout:
         training.heldout = _heldout(heldout, training.corpus)
     recipe = recipe.with_tags(tags).resolve(text)
     opened: AbstractContextManager[Store | None] = nullcontext()
     if checkpoint is not None:
         parts = recipe.to_json() | {"name": None}
         run = training.key(parts, *(Path(name) for _, name in recipe.files()))
-        opened = Store.open(checkpoint, run, kind="training", resume=resume)
+        opened = Store.open(checkpoint, run, kind="training")
     with opened as training.store:
         model = train_resolved(recipe, training, progress, budget=budget)
     return compact_model(model, progress=progress) if budget.compact else model
@@ -211,10 +204,8 @@ def train_part(
         _log.info("kept")
         return Trained(kept)
     trained = train()
-    # What was ended early is not kept: a resumed training gives the result of an uninterrupted one.
-    if not trained.ended_early:
-        trained.model.save(store.place("model", key))
-        store.remove("clustering", key)
+    trained.model.save(store.place("model", key))
+    store.remove("clustering", key)
     return trained
 
 

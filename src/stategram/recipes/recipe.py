@@ -101,7 +101,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, part=parts)
 
     def resolve(self, corpus: TrainingText) -> Recipe:
-        """Fill in what follows from the text and from presets.
+        """Fill in what follows from the text and from efforts.
 
         There are never more classes than half of the different words of the text; of parts that are then the
         same one is kept. ``auto`` stays: it is known only when the part is trained.
@@ -141,7 +141,7 @@ RECIPES = {
         part=[
             NgramPart(),
             CategoryNgramPart(classes="size", effort="fast"),
-            ClusteredPart(preset="fast"),
+            ClusteredPart(effort="fast"),
         ],
     ),
     # Ueberla and Gransden (1996): a trigram beside the clustered model of the same two words.
@@ -149,7 +149,7 @@ RECIPES = {
         name="paper",
         part=[
             NgramPart(order=3, smoothing="katz", min_counts=[1, 1, 2]),
-            ClusteredPart(states=2000, categories=2000, preset="paper"),
+            ClusteredPart(states=2000, categories=2000, effort="paper"),
         ],
         mixture=MixturePart(buckets="none"),
     ),

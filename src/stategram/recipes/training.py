@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.clustering import PRESETS, Clustering, WordClasses, class_labels, cluster_tree
+from stategram.clustering import CONTEXT_EFFORTS, Clustering, WordClasses, class_labels, cluster_tree
 from stategram.contexts import (
     ContextDefinition,
     ContextTree,
@@ -29,7 +29,7 @@ from stategram.contexts import (
 from stategram.counts import BigramCounts, CountedText, NgramCounts, ShardedText, count_bigrams, count_ngrams
 from stategram.errors import BadDataError, UsageError
 from stategram.formats import read_classes
-from stategram.progress import Progress, Stop
+from stategram.progress import Progress
 from stategram.storage import Store, array_of, content_key, open_archive, write_archive
 from stategram.text import END, SPECIAL_WORDS, Corpus, dense_ids
 from stategram.wording import plural
@@ -40,8 +40,6 @@ LOW_COVERAGE = 0.5
 
 TrainingText: TypeAlias = Corpus | ShardedText | NgramCounts
 """What models are trained on: a text, a text in shards or its kept counts, or counts without their text."""
-Interruptible = Callable[[], AbstractContextManager[Stop]]
-"""Opened around each clustering; the `Stop` it gives may end that clustering with the best so far."""
 
 
 class ClassSource(NamedTuple):
@@ -58,19 +56,6 @@ class TagSource(NamedTuple):
     guess: bool = True
 
 
-class LearnedClasses(NamedTuple):
-    """The class of each word, in the order of the vocabulary, and whether the learning was ended early."""
-
-    by_word: dict[str, int]
-    ended_early: bool = False
-
-
-@contextmanager
-def never_stop() -> Iterator[Stop]:
-    """Let a clustering run to its end."""
-    yield lambda: False
-
-
 @dataclass
 class Training:
     """A training under way; whatever several parts need is made once.
@@ -83,11 +68,10 @@ class Training:
     heldout: Corpus
     store: Store | None = None
     seed: int = 0
-    interruptible: Interruptible = never_stop
     shared_seconds: dict[str, float] = field(default_factory=dict)
     last_clustering: Clustering | None = None
     """The clustering of the part trained last: the next may differ in its smoothing only."""
-    _classes: dict[ClassSource, LearnedClasses] = field(default_factory=dict)
+    _classes: dict[ClassSource, dict[str, int]] = field(default_factory=dict)
     _tags: dict[TagSource, TagMap] = field(default_factory=dict)
     _contexts: tuple[object, ContextTree] | None = None
     _bigrams: BigramCounts | None = None
@@ -144,13 +128,13 @@ class Training:
             self._bigrams = count_bigrams(self._counted(2))
         return self._bigrams
 
-    def classes(self, source: ClassSource, progress: Progress | None = None) -> LearnedClasses:
-        """Learn or read word classes, once."""
+    def classes(self, source: ClassSource, progress: Progress | None = None) -> dict[str, int]:
+        """Learn or read word classes, once; return the class of each word, in the order of the vocabulary."""
         if isinstance(source.classes, str):
             source = ClassSource(source.classes)  # a file needs no effort
         if source not in self._classes:
             if isinstance(source.classes, str):
-                self._classes[source] = LearnedClasses(self._read_classes(source.classes))
+                self._classes[source] = self._read_classes(source.classes)
             else:
                 self._classes[source] = self._learned(source.classes, source.effort, progress)
         return self._classes[source]
@@ -221,7 +205,7 @@ class Training:
         """Return the tags and the class labels of contexts that have some."""
         labels = None
         if classes is not None:
-            labels = class_labels(self.classes(classes).by_word, self.corpus.vocabulary)
+            labels = class_labels(self.classes(classes), self.corpus.vocabulary)
         return context_values(tags=None if tags is None else self.tags(tags), classes=labels)
 
     def forget_counts(self) -> None:
@@ -233,36 +217,33 @@ class Training:
         self._contexts = self.last_clustering = None
         _core.trim_memory()
 
-    def _learned(self, number: int, effort: str, progress: Progress | None) -> LearnedClasses:
+    def _learned(self, number: int, effort: str, progress: Progress | None) -> dict[str, int]:
         title = f"{number:,} word classes ({effort})"
         key = self.key("classes", number, effort) if self.store is not None else ""
         if self.store is not None:
             kept = self.store.get("classes", key, lambda place: _load_classes(place, self.corpus))
             if kept is not None:
                 _log.info("%s: kept", title)
-                return LearnedClasses(kept)
+                return kept
         self._forget_contexts()  # their memory is needed
         tree = self.contexts(ContextDefinition.parse("w-1")) if effort == "paper" else None
-        with self._shared("classes", title), self.interruptible() as stop:
+        with self._shared("classes", title):
             if tree is not None:
-                by_word = self._own_categories(number, tree, progress, stop)
+                by_word = self._own_categories(number, tree, progress)
             else:
                 words = WordClasses(number, effort=effort, random_state=self.seed)
                 vocabulary = self.corpus.vocabulary
-                by_word = words.fit_bigrams(self.bigrams, vocabulary, progress=progress, stop=stop).as_dict()
-            ended_early = stop()
+                by_word = words.fit_bigrams(self.bigrams, vocabulary, progress=progress).as_dict()
         found = _in_order(by_word, self.corpus)
-        if self.store is not None and not ended_early:
+        if self.store is not None:
             _save_classes(self.store.place("classes", key), found, self.corpus)
-        return LearnedClasses(found, ended_early)
+        return found
 
-    def _own_categories(
-        self, number: int, tree: ContextTree, progress: Progress | None, stop: Stop
-    ) -> dict[str, int]:
+    def _own_categories(self, number: int, tree: ContextTree, progress: Progress | None) -> dict[str, int]:
         """Return the categories G of a clustering of w-1, as the paper has them, as word classes."""
         number = min(number, int(np.count_nonzero(tree.word_counts)))
-        settings = PRESETS["paper"].replace(states=number, categories=number, seed=self.seed)
-        found = cluster_tree(tree, settings, progress=progress, stop=stop).categories
+        settings = CONTEXT_EFFORTS["paper"].replace(states=number, categories=number, seed=self.seed)
+        found = cluster_tree(tree, settings, progress=progress).categories
         words = self.corpus.vocabulary.words
         return {words[i]: int(found[i]) for i in np.flatnonzero(tree.word_counts).tolist() if i != END}
 

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from stategram.clustering import EFFORTS, PRESETS, class_labels, cluster_tree
+from stategram.clustering import CONTEXT_EFFORTS, EFFORTS, class_labels, cluster_tree
 from stategram.contexts import ContextDefinition, check_tags, file_of_tags
 from stategram.errors import UsageError
 from stategram.models import (
@@ -230,7 +230,7 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
 
     def _train(self, training: Training, budget: Budget, progress: Progress | None) -> Trained:
         training.forget_counts()
-        labels, ended_early = self._labels(training, subprogress(progress, 0.0, 0.2))
+        labels = self._labels(training, subprogress(progress, 0.0, 0.2))
         trees = self._trees(training, subprogress(progress, 0.2, 0.3))
         n_predecessors = np.diff(training.bigrams.predecessors.offsets).astype(np.uint32)
         states = self._states(training, subprogress(progress, 0.3, 0.4))
@@ -255,23 +255,19 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
             seed=training.seed,
             progress=subprogress(progress, 0.4, 1.0),
         )
-        return Trained(replace(model, metadata=self.metadata(ended_early)), ended_early=ended_early)
+        return Trained(replace(model, metadata=self.to_json()))
 
-    def _labels(
-        self, training: Training, progress: Progress | None
-    ) -> tuple[dict[str, NDArray[np.uint32]], bool]:
+    def _labels(self, training: Training, progress: Progress | None) -> dict[str, NDArray[np.uint32]]:
         """Learn all word classes, those of trees too; return the sets g1, g2 and so on."""
-        ended_early = False
         sources = [ClassSource(one, self.effort) for one in (*self.classes, *self.trees)]
         labels = {}
         for number, source in enumerate(sources, 1):
             step = subprogress(progress, (number - 1) / len(sources), number / len(sources))
             found = training.classes(source, step)
-            ended_early = ended_early or found.ended_early
             if number <= len(self.classes):
-                of_ids = class_labels(found.by_word, training.corpus.vocabulary)
+                of_ids = class_labels(found, training.corpus.vocabulary)
                 labels[f"g{number}"] = of_ids.astype(np.uint32)
-        return labels, ended_early
+        return labels
 
     def _states(self, training: Training, progress: Progress | None) -> tuple[StateTree, ...]:
         found = []
@@ -279,7 +275,7 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
             source = None if classes is None else ClassSource(self.classes[classes], self.effort)
             tree = training.contexts(definition, None, source)
             contexts = max(1, int(np.count_nonzero(tree.levels[-1].counts)) // 2)
-            settings = PRESETS["fast"].replace(
+            settings = CONTEXT_EFFORTS["fast"].replace(
                 states=min(n_states, contexts),
                 categories=min(n_states, int(np.count_nonzero(tree.word_counts))),
                 min_count=10,
@@ -295,7 +291,7 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
     def _trees(self, training: Training, progress: Progress | None) -> list[WordTree]:
         trees, vocabulary = [], training.corpus.vocabulary
         for number, classes in enumerate(self.trees):
-            found = training.classes(ClassSource(classes, self.effort)).by_word
+            found = training.classes(ClassSource(classes, self.effort))
             step = subprogress(progress, number / len(self.trees), (number + 1) / len(self.trees))
             trees.append(build_word_tree(found, training.bigrams, vocabulary, progress=step))
         return trees

@@ -99,7 +99,6 @@ class TextScoring:
     header: bool = True
     with_name: bool = False
     """Whether the first column has the name of the text."""
-    line_buffered: bool = False
 
 
 def score_text(
@@ -117,15 +116,13 @@ def score_text(
     )
     dropped = 0
     with TableWriter(output, scoring.format, header=scoring.header) as writer:
-        for block in _lines(blocks) if scoring.line_buffered else blocks:
+        for block in blocks:
             scored = scorer.score(block, columns.features if columns else (), progress)
             dropped += block.corpus.stats.n_dropped
             found = columns.of(scored) if columns else sentence_columns(scored)
             if scoring.with_name:
                 found = {"file": _repeated(text, len(next(iter(found.values()))))} | found
             writer.write(Table(found))
-            if scoring.line_buffered:
-                writer.flush()
     return dropped
 
 
@@ -149,7 +146,7 @@ def score_texts(
                 text,
                 str(folder / f"part-{number}"),
                 model,
-                replace(scoring, header=number == 0 and scoring.header),
+                replace(scoring, header=number == 0),
             )
             for number, text in enumerate(texts)
         ]
@@ -195,14 +192,6 @@ def _score_part(part: _Part) -> tuple[int, UnknownCount]:
 def _repeated(text: str, n_rows: int) -> TextColumn:
     one = TextColumn.from_strings([printable(display_name(text))])
     return TextColumn(one.letters, one.offsets, np.zeros(n_rows, np.uint32), verbatim=True)
-
-
-def _lines(blocks: Iterator[LineBlock]) -> Iterator[LineBlock]:
-    """Yield the sentences of blocks one by one."""
-    for block in blocks:
-        for number in range(block.corpus.n_sentences):
-            corpus = block.corpus.sentences(number, number + 1)
-            yield replace(block, corpus=corpus, lines=block.lines[number : number + 1])
 
 
 @dataclass(frozen=True)

@@ -44,13 +44,10 @@ class Store:
 
     @classmethod
     @contextmanager
-    def open(
-        cls, folder: str | os.PathLike[str], run: str, *, kind: str, resume: bool = True
-    ) -> Iterator[Store]:
+    def open(cls, folder: str | os.PathLike[str], run: str, *, kind: str) -> Iterator[Store]:
         """Create the store of a run, or continue with it, and hold it; `kind` is for messages.
 
-        UsageError if the folder belongs to another run, or to this one without `resume`; StategramError if
-        another process holds it.
+        UsageError if the folder belongs to another run; StategramError if another process holds it.
         """
         path = Path(folder)
         begun = path / _RUN
@@ -62,7 +59,7 @@ class Store:
                 raise StategramError(f"cannot make the folder {path}: {error.strerror or error}") from error
         with lock(path / _LOCK):
             if begun.exists():
-                _check_run(begun, run, kind, resume)
+                _check_run(begun, run, kind)
             remove_all([stale for stale in path.iterdir() if is_temporary(stale)])
             if not begun.exists():
                 atomic_write(begun, json.dumps({"run": run}).encode() + b"\n")
@@ -135,15 +132,11 @@ def check_store(folder: str | os.PathLike[str], kind: str) -> None:
         raise UsageError(f"{folder} exists and is not a {kind}; choose another folder")
 
 
-def _check_run(begun: Path, run: str, kind: str, resume: bool) -> None:
+def _check_run(begun: Path, run: str, kind: str) -> None:
     try:
         found = json.loads(begun.read_bytes())["run"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadDataError(f"{begun}: damaged; remove the folder {begun.parent} to start over") from error
-    if not resume:
-        raise UsageError(
-            f"{begun.parent} holds a {kind} that has begun; resume it, or remove the folder to start over"
-        )
     if found != run:
         raise UsageError(
             f"{begun.parent} belongs to another {kind}: with other texts, settings, seed or version of "

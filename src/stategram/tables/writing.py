@@ -150,7 +150,8 @@ class TableWriter(FileWriter):
             self._parquet.write(table.to_arrow())
         else:
             self._file.write(self._lines(table))
-        if not isinstance(self._place, str | os.PathLike) or os.fspath(self._place) == "-":
+        place = self._place
+        if not isinstance(place, str | os.PathLike) or os.fspath(place) == "-" or Path(place).is_fifo():
             self.flush()
 
     def flush(self) -> None:

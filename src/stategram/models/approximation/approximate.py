@@ -126,7 +126,7 @@ def _ngram_model(model: Model, order: int | None, text: Text | None, progress: P
     if not found:
         raise UsageError(
             f"{model!r} has no n-gram model of order {order or _MIN_ORDER} or more, with all its words, "
-            "to take histories from; give the training text (--text), or a lower order"
+            "to take histories from; give the training text (--train), or a lower order"
         )
     best = max(found, key=lambda part: sum(part.trie.sizes))
     return cut_ngrams(best, order) if order else best

@@ -56,7 +56,7 @@ _NO_LOG10_PROB = -99.0
 def damage_error(path: Path | None, error: _core.DamagedModel | str) -> BadDataError:
     """Return the error of a model that contradicts itself; it was opened without checking its checksums."""
     where = f"{path}: " if path else ""
-    return BadDataError(f"{where}{error}; write it again (stategram verify finds what is damaged)")
+    return BadDataError(f"{where}{error}; write it again (stategram info --verify finds the damage)")
 
 
 class _Manifest(Entries, frozen=True):

@@ -539,7 +539,7 @@ def _damage_as_bad_data() -> Iterator[None]:
         raise
     except ValueError as error:
         raise BadDataError(
-            f"a damaged word tree model ({error}); write it again (stategram verify finds what is damaged)"
+            f"a damaged word tree model ({error}); write it again (stategram info --verify finds the damage)"
         ) from error
 
 
