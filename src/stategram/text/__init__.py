@@ -1,18 +1,24 @@
 """Files to ids: reading, tokenizing, Vocabulary, Corpus."""
 
-from stategram.text.corpus import Corpus, ReadStats, UnknownCount, contains_text, require_known_words
+from stategram.text.corpus import (
+    Corpus,
+    ReadStats,
+    UnknownCount,
+    contains_text,
+    no_words,
+    require_known_words,
+    warn_if_unsegmented,
+    warn_of_wide_spaces,
+)
 from stategram.text.encoding import (
     LineBlock,
     as_corpus,
     block_of_sentences,
     corpus_from_sentences,
-    no_words,
     read_corpora,
     read_corpus,
     read_line_blocks,
     spelled_corpus,
-    warn_if_unsegmented,
-    warn_of_wide_spaces,
 )
 from stategram.text.files import (
     Source,

@@ -1,9 +1,11 @@
-"""A text as ids."""
+"""A text as ids, and what a user should know of it: unknown words, unusual white space."""
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Self
@@ -14,9 +16,19 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
 from stategram.storage import Entries, array_of, open_archive, write_archive
-from stategram.text.vocabulary import END, UNKNOWN, Vocabulary
+from stategram.text.files import display_name
+from stategram.text.vocabulary import END, SPECIAL_WORDS, UNKNOWN, Vocabulary
 from stategram.wording import plural
 
+_log = logging.getLogger(__name__)
+
+_SAMPLE = 1000
+# Chinese characters and kana; Thai, Lao, Burmese and Khmer, which take several characters for a syllable.
+# Words have on average less than two of the former and about four of the latter, sentences many times more.
+_SCRIPTS = (
+    (re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]"), 6.0),
+    (re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"), 14.0),
+)
 _BLOCK = 2**20
 EVENTS_PER_PIECE = 2**17
 """What is computed for each event of a text is computed for so many at a time."""
@@ -320,3 +332,41 @@ def _bare(word: str) -> str:
     """Return a word without what is neither letter nor digit at its ends."""
     inner = [i for i, letter in enumerate(word) if letter.isalnum()]
     return word[inner[0] : inner[-1] + 1] if inner else ""
+
+
+def no_words(names: Sequence[str], n_bytes: int) -> BadDataError:
+    """Return the error for files without words."""
+    return BadDataError(
+        f"no words in {', '.join(map(display_name, names))} ({n_bytes} bytes of text); "
+        "expected one sentence per line, words separated by white space"
+    )
+
+
+def warn_of_wide_spaces(stats: ReadStats) -> None:
+    """Log a warning if white space outside ASCII, which may belong to words, has split a text."""
+    if stats.n_wide_spaces:
+        _log.warning(
+            "%s: %s outside ASCII, such as a no-break space; it separates words, unless they are split at "
+            "ASCII white space only (--split ascii, TextFormat(split='ascii') in Python)",
+            stats.first_wide_space,
+            plural(stats.n_wide_spaces, "white space character"),
+        )
+
+
+def warn_if_unsegmented(vocabulary: Vocabulary) -> None:
+    """Log a warning if most words of a text, given its vocabulary, seem to be sentences."""
+    first = len(SPECIAL_WORDS)
+    # Not `words`, of which there may be many.
+    sample = [vocabulary.word(id) for id in range(first, min(first + _SAMPLE, len(vocabulary)))]
+    counts = vocabulary.counts[first : first + len(sample)].astype(np.float64)
+    for letters, longest_mean in _SCRIPTS:
+        lengths = np.fromiter((len(letters.findall(word)) for word in sample), np.float64, len(sample))
+        is_of_script = lengths > 0
+        total = counts[is_of_script].sum()
+        if 2 * total > counts.sum() and (mean := (counts * lengths).sum() / total) > longest_mean:
+            _log.warning(
+                "the words of this text have %.0f letters on average of a script without spaces, such as "
+                "Chinese or Thai: it looks unsegmented; segment it first (jieba, MeCab, PyThaiNLP, ...), or "
+                "make a word of each character (--tokenize words, TextFormat(tokenize='words') in Python)",
+                mean,
+            )

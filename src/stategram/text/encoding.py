@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,25 +9,21 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import UsageError
 from stategram.progress import Progress, report_bytes
 from stategram.storage import shown_url
-from stategram.text.corpus import Corpus, ReadStats, require_known_words
-from stategram.text.files import Source, display_name, file_names, total_size
+from stategram.text.corpus import (
+    Corpus,
+    ReadStats,
+    no_words,
+    require_known_words,
+    warn_if_unsegmented,
+    warn_of_wide_spaces,
+)
+from stategram.text.files import Source, file_names, total_size
 from stategram.text.format import FormatOverride, TextFormat, WordChoice
 from stategram.text.lines import LineEncoder, Lines, Sentences, lines_of_sentences, read_lines
-from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
-from stategram.wording import plural
-
-_log = logging.getLogger(__name__)
-
-_SAMPLE = 1000
-# Chinese characters and kana; Thai, Lao, Burmese and Khmer, which take several characters for a syllable.
-# Words have on average less than two of the former and about four of the latter, sentences many times more.
-_SCRIPTS = (
-    (re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]"), 6.0),
-    (re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"), 14.0),
-)
+from stategram.text.vocabulary import Vocabulary
 
 
 def read_corpus(
@@ -279,41 +273,3 @@ def _continue_documents(corpus: Corpus, after_mark: bool) -> tuple[Corpus, bool]
         starts = np.concatenate((np.zeros(1, np.int64), starts))
     at_end = bool(np.any(starts[-1:] == corpus.n_sentences))
     return replace(corpus, document_starts=starts[: len(starts) - at_end]), at_end
-
-
-def no_words(names: Sequence[str], n_bytes: int) -> BadDataError:
-    """Return the error for files without words."""
-    return BadDataError(
-        f"no words in {', '.join(map(display_name, names))} ({n_bytes} bytes of text); "
-        "expected one sentence per line, words separated by white space"
-    )
-
-
-def warn_of_wide_spaces(stats: ReadStats) -> None:
-    """Log a warning if white space outside ASCII, which may belong to words, has split a text."""
-    if stats.n_wide_spaces:
-        _log.warning(
-            "%s: %s outside ASCII, such as a no-break space; it separates words, unless they are split at "
-            "ASCII white space only (--split ascii, TextFormat(split='ascii') in Python)",
-            stats.first_wide_space,
-            plural(stats.n_wide_spaces, "white space character"),
-        )
-
-
-def warn_if_unsegmented(vocabulary: Vocabulary) -> None:
-    """Log a warning if most words of a text, given its vocabulary, seem to be sentences."""
-    first = len(SPECIAL_WORDS)
-    # Not `words`, of which there may be many.
-    sample = [vocabulary.word(id) for id in range(first, min(first + _SAMPLE, len(vocabulary)))]
-    counts = vocabulary.counts[first : first + len(sample)].astype(np.float64)
-    for letters, longest_mean in _SCRIPTS:
-        lengths = np.fromiter((len(letters.findall(word)) for word in sample), np.float64, len(sample))
-        is_of_script = lengths > 0
-        total = counts[is_of_script].sum()
-        if 2 * total > counts.sum() and (mean := (counts * lengths).sum() / total) > longest_mean:
-            _log.warning(
-                "the words of this text have %.0f letters on average of a script without spaces, such as "
-                "Chinese or Thai: it looks unsegmented; segment it first (jieba, MeCab, PyThaiNLP, ...), or "
-                "make a word of each character (--tokenize words, TextFormat(tokenize='words') in Python)",
-                mean,
-            )
