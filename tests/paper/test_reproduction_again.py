@@ -1,4 +1,4 @@
-"""A reproduction in a folder that has one: with tags now, with more seeds, or of something else."""
+"""A reproduction in a folder that has one: with tags now, or of something else."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_rows_have_intervals_that_fit_together(made: Path, texts: tuple[Corpus, 
     assert claim.verdict == ("holds" if gain.low > 0 else "contradicted" if gain.high < 0 else "undecided")
 
 
-def test_tags_and_seeds_may_come_later(
+def test_tags_may_come_later(
     made: Path, texts: tuple[Corpus, Corpus, Corpus], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
@@ -63,21 +63,8 @@ def test_tags_and_seeds_may_come_later(
     ):
         reproduce(*texts, made, tags="none")
 
-    more = reproduce(*texts, made, tags="brill", seeds=2)
-    assert f"continuing: {ROWS} of {ROWS + 2} rows are done already" in caplog.messages
-    rows = {row.key: row for row in more.rows}
-    assert {key for key, row in rows.items() if row.seeds} <= {
-        "w-2,w-1 tree best",
-        "recipe fast",
-    }
-    assert rows["g-2,g-1 tree"].test == next(row.test for row in found.rows if row.key == "g-2,g-1 tree")
-    alone = reproduce(*texts, made.with_name("seed 1"), tags="none", seed=1)
-    for row in alone.rows:
-        seeds = rows[row.key].seeds
-        expected = rows[row.key].test.perplexity if seeds is None else seeds.values[1]
-        assert row.test.perplexity == expected
     caplog.clear()
-    assert reproduce(*texts, made, tags="brill", seeds=2) == more
+    assert reproduce(*texts, made, tags="brill") == found
     assert any("nothing is computed again" in message for message in caplog.messages)
 
 

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from reproductions import resampled
-from stategram import UsageError, corpus_from_sentences
+from stategram import UsageError
 from stategram.evaluation import PerplexityFigures, ResampledPerplexity
 from stategram.paper import RowResult
 from stategram.paper.claims import N_CLAIMS, judge_claims, untested, with_comparisons
 from stategram.paper.published import PAPER
-from stategram.paper.results import Claim
 from stategram.paper.rows import rows_for, sizes_for
 from stategram.recipes import ClusteredPart
 
@@ -206,35 +205,16 @@ def test_equation_1_as_printed_is_judged_too() -> None:
     )
 
 
-def test_seeds_that_disagree_decide_nothing() -> None:
-    rows = [_row("w-2,w-1 tree", 100), _row("g-2,g-1 tree", 108)]
-    drawn = resampled(rows)
-
-    def judged(*classes: float) -> Claim:
-        by_seed = [{"w-2,w-1 tree": 100.0, "g-2,g-1 tree": one} for one in classes]
-        return judge_claims(rows, drawn, by_seed)[0]
-
-    assert judged(108, 107, 109).verdict == "holds"
-    assert judged(108, 107, 111).verdict == "undecided"
-    (quantity,) = judged(108, 107, 109).quantities
-    assert quantity.seeds == pytest.approx((0.08, 0.07, 0.09))
+def test_quantities_have_intervals_and_rows_differences() -> None:
+    rows = [_row("w-2,w-1 tree", 100), _row("g-2,g-1 tree", 108, compared_with="w-2,w-1 tree")]
+    (claim,) = judge_claims(rows, resampled(rows))
+    (quantity,) = claim.quantities
     assert quantity.low < 0.08 < quantity.high
-    assert "95% interval of the difference +7." in judged(108).found
-    assert "over seeds: the difference +7.0% to +9.0%" in judged(108, 107, 109).found
-
-
-def test_seeds_have_a_mean_and_a_deviation() -> None:
-    rows = [_row("back-off 3", 100, kind="ngram"), _row("g-2,g-1 tree", 90, compared_with="back-off 3")]
-    by_seed = [{"back-off 3": 100.0, "g-2,g-1 tree": one} for one in (90.0, 92.0, 91.0)]
-    ngram, tree = with_comparisons(rows, resampled(rows), by_seed)
-    assert ngram.seeds is None
-    assert tree.seeds is not None
-    assert (tree.seeds.mean, tree.seeds.deviation) == pytest.approx((91, 1))
-    assert tree.change_seeds is not None
-    assert (tree.change_seeds.mean, tree.change_seeds.deviation) == pytest.approx((-0.09, 0.01))
-    assert tree.difference is not None
-    assert tree.difference.relative == pytest.approx(-0.1)
-    assert -0.11 < tree.difference.low < -0.1 < tree.difference.high < -0.09
+    assert "95% interval of the difference +7." in claim.found
+    _, classes = with_comparisons(rows, resampled(rows))
+    assert classes.difference is not None
+    assert classes.difference.relative == pytest.approx(0.08)
+    assert 0.07 < classes.difference.low < 0.08 < classes.difference.high < 0.09
 
 
 def test_nothing_is_claimed_without_its_rows() -> None:
@@ -242,13 +222,6 @@ def test_nothing_is_claimed_without_its_rows() -> None:
         claims = judge_claims(rows, resampled(rows))
         assert claims == ()
         assert len(untested(claims)) == N_CLAIMS
-
-
-def test_rows_that_depend_on_the_seed() -> None:
-    corpus = corpus_from_sentences(["a b c d e f"] * 3)
-    rows = [row.resolve(corpus) for row in rows_for(sizes_for("quick", 0, 10_000), "brill")]
-    found = {row.key for row in rows if row.uses_seed}
-    assert found == {"w-2,w-1 tree best", "recipe fast"}
 
 
 def test_the_best_number_of_clusters_is_named() -> None:

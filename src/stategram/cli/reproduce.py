@@ -49,7 +49,6 @@ Examples:
   stategram reproduce --train train.txt --heldout heldout.txt --test test.txt -o out
   stategram reproduce --train a.gz --train b.gz --heldout h.gz --test t.gz -o out --scale paper
   stategram reproduce --train train.txt --heldout heldout.txt --test test.txt -o out --tags tags.tsv
-  stategram reproduce --train train.txt --heldout heldout.txt --test test.txt -o out --seeds 3
   stategram reproduce --demo -o demo --json | jq '.rows[] | [.key, .test.perplexity, .paper.perplexity]'""",
 )
 @train_option
@@ -65,14 +64,6 @@ Examples:
     "is fast, not best.  [default: paper above 10 million words, else quick]",
 )
 @tags_option("  none: no table 2, which may be added later.  [default: brill, if it is installed]")
-@click.option(
-    "--seeds",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Train rows that depend on the seed with N seeds, from --seed on; more may be added later.",
-)
 @json_option
 @document_text_options
 @common_options
@@ -84,7 +75,6 @@ def reproduce(
     output: str,
     scale: str | None,
     tags: str | None,
-    seeds: int,
     as_json: bool,
     seed: int,
     text: TextOptions,
@@ -99,7 +89,7 @@ def reproduce(
     Perplexities and changes have 95% confidence intervals, by resampling the test text. Eight claims of the
     paper are judged by the intervals of the differences that they rest on: a claim holds if the interval is
     on its side of the limit, is contradicted if it is on the other side, and is undecided if it covers the
-    limit or seeds disagree. The limit is zero for all but two claims: a fourth tag that gains less than 0.5%
+    limit. The limit is zero for all but two claims: a fourth tag that gains less than 0.5%
     has stopped improving the model, and classes are close to words up to a perplexity 10% higher.
 
     FOLDER gets tables.json with all figures, rewritten after every row, report.html at the end, and work:
@@ -128,7 +118,6 @@ def reproduce(
                 scale=scale or ("quick" if demo else None),
                 tags=tags,
                 seed=seed,
-                seeds=seeds,
                 progress=progress,
                 command=command_line(*sys.argv[1:]),
                 began=began,

@@ -1,12 +1,11 @@
 """What follows from the rows: how they compare with each other, and whether the paper's claims hold.
 
 A claim rests on quantities, such as the gain of one row over another. The same formula gives them for the
-paper's perplexities, for ours, for those of each resample of the test text, and for those of other seeds.
+paper's perplexities, for ours, and for those of each resample of the test text.
 """
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
@@ -16,7 +15,7 @@ import numpy as np
 
 from stategram.evaluation import LEVEL, ResampledPerplexity, quantiles
 from stategram.paper.published import PAPER
-from stategram.paper.results import Claim, Quantity, RowResult, SeedFigures, Verdict
+from stategram.paper.results import Claim, Quantity, RowResult, Verdict
 from stategram.paper.rows import STRICT, WORDS_TREE
 
 Perplexities: TypeAlias = Mapping[str, float]
@@ -62,38 +61,26 @@ class _Rule:
             keys.append(min(fitting, key=lambda key: of[key], default=None))
         return None if None in keys else tuple(key for key in keys if key is not None)
 
-    def quantities(
-        self, keys: Sequence[str], resampled: Resamples, by_seed: Sequence[Perplexities]
-    ) -> tuple[Quantity, ...]:
-        """Return what the claim rests on, with intervals and by seeds."""
+    def quantities(self, keys: Sequence[str], resampled: Resamples) -> tuple[Quantity, ...]:
+        """Return what the claim rests on, with intervals."""
         values = self.measure(*(resampled[key].value for key in keys))
         drawn = self.measure(*(resampled[key].resamples for key in keys))
-        seeds = [self.measure(*(of[key] for key in keys)) for of in by_seed if set(keys) <= of.keys()]
-        quantities = []
-        for number, (name, limit, above) in enumerate(self.sides):
-            low, high = quantiles(np.asarray(drawn[number]))
-            of_seeds = tuple(of[number] for of in seeds)
-            quantities.append(Quantity(name, values[number], low, high, limit, above, of_seeds))
-        return tuple(quantities)
+        return tuple(
+            Quantity(name, value, *quantiles(np.asarray(resamples)), limit, above)
+            for (name, limit, above), value, resamples in zip(self.sides, values, drawn, strict=True)
+        )
 
 
-def with_comparisons(
-    rows: Sequence[RowResult], resampled: Resamples, by_seed: Sequence[Perplexities] = ()
-) -> tuple[RowResult, ...]:
-    """Add how each row differs from the one it is compared with, here and in the paper.
-
-    `by_seed` has the perplexities of all rows with each seed, if there are several.
-    """
+def with_comparisons(rows: Sequence[RowResult], resampled: Resamples) -> tuple[RowResult, ...]:
+    """Add how each row differs from the one it is compared with, here and in the paper."""
     trials = [row for row in rows if is_trial(row)]
     best = min(trials, key=lambda row: row.heldout_perplexity) if len(trials) > 1 else None
     compared = []
     for row in rows:
         other, paper = row.compared_with, row.paper
-        fields: dict[str, Any] = {"seeds": _seed_figures([of[row.key] for of in by_seed if row.key in of])}
+        fields: dict[str, Any] = {}
         if other is not None and other in resampled:
-            both = [of for of in by_seed if {row.key, other} <= of.keys()]
             fields["difference"] = resampled[row.key].difference(resampled[other])
-            fields["change_seeds"] = _seed_figures([of[row.key] / of[other] - 1 for of in both])
         if other is not None and paper is not None and other in PAPER:
             change = paper.perplexity / PAPER[other].perplexity - 1
             fields["paper"] = msgspec.structs.replace(paper, change=change)
@@ -104,21 +91,12 @@ def with_comparisons(
     return tuple(compared)
 
 
-def _seed_figures(values: Sequence[float]) -> SeedFigures | None:
-    """Return mean and standard deviation; None if no seed makes a difference."""
-    if len(set(values)) < 2:
-        return None
-    return SeedFigures(tuple(values), statistics.fmean(values), statistics.stdev(values))
-
-
 def is_trial(row: RowResult) -> bool:
     """Whether a row differs from the tree of table 1 in nothing but its number of clusters."""
     return row.key == WORDS_TREE or row.key.startswith(f"{WORDS_TREE} x")
 
 
-def judge_claims(
-    rows: Sequence[RowResult], resampled: Resamples, by_seed: Sequence[Perplexities] = ()
-) -> tuple[Claim, ...]:
+def judge_claims(rows: Sequence[RowResult], resampled: Resamples) -> tuple[Claim, ...]:
     """Judge each claim whose rows are all there."""
     every = {row.key: row.test.perplexity for row in rows if row.table <= 4}
     ours = {key: value for key, value in every.items() if not key.endswith(STRICT)}
@@ -130,13 +108,11 @@ def judge_claims(
         keys, of_paper = rule.keys(ours), rule.keys(paper)
         if keys is None or of_paper is None:
             continue
-        quantities = rule.quantities(keys, resampled, by_seed)
+        quantities = rule.quantities(keys, resampled)
         sentence = rule.sentence([titles[key] for key in keys], *(ours[key] for key in keys))
         found, verdict = f"{sentence}; {_intervals(quantities)}", None
         if any(f"{key} {STRICT}" in every for key in keys) and (keys := rule.keys(printed)) is not None:
-            verdict = _verdict(
-                rule.quantities(keys, _as_printed(resampled), [_as_printed(of) for of in by_seed])
-            )
+            verdict = _verdict(rule.quantities(keys, _as_printed(resampled)))
             names = [titles.get(f"{key} {STRICT}", titles[key]) for key in keys]
             sentence = rule.sentence(names, *(printed[key] for key in keys))
             found += f". With equation (1) as printed: {sentence} ({verdict})"
@@ -176,21 +152,16 @@ def _verdict(quantities: Sequence[Quantity]) -> Verdict:
 
 
 def _side(of: Quantity) -> bool | None:
-    """Whether a quantity is on the right side of its limit; None if its interval or its seeds disagree."""
+    """Whether a quantity is on the right side of its limit; None if its interval covers it."""
     if of.low == of.high:
         return None  # a test text of one unit, which says nothing of others
-    ends = [(value - of.limit) * (1 if of.above else -1) for value in (of.low, of.high, *of.seeds)]
+    ends = [(value - of.limit) * (1 if of.above else -1) for value in (of.low, of.high)]
     return True if min(ends) > 0 else False if max(ends) < 0 else None
 
 
 def _intervals(quantities: Sequence[Quantity]) -> str:
     shown = ", ".join(f"{one.name} {one.low:+.1%} to {one.high:+.1%}" for one in quantities)
-    seeds = ", ".join(
-        f"{one.name} {min(one.seeds):+.1%} to {max(one.seeds):+.1%}"
-        for one in quantities
-        if len(set(one.seeds)) > 1
-    )
-    return f"{LEVEL:.0%} interval of {shown}" + (f"; over seeds: {seeds}" if seeds else "")
+    return f"{LEVEL:.0%} interval of {shown}"
 
 
 def _gain(before: Any, after: Any) -> Any:

@@ -12,7 +12,7 @@ from stategram.evaluation import Difference, PartFigures, PerplexityFigures, Res
 from stategram.explore.views import ClusterGallery, Data
 from stategram.storage import InputFile
 
-FORMAT = 5
+FORMAT = 6
 Verdict: TypeAlias = Literal["holds", "contradicted", "undecided"]
 
 
@@ -37,14 +37,6 @@ class PaperFigures(Data, frozen=True):
     parameters: int | None = None
     seconds: float | None = None
     sweep_seconds: float | None = None
-
-
-class SeedFigures(Data, frozen=True):
-    """A figure of a row that was trained with several seeds: each value, their mean, standard deviation."""
-
-    values: tuple[float, ...]
-    mean: float
-    deviation: float
 
 
 class Clusters(Data, frozen=True):
@@ -100,8 +92,6 @@ class RowResult(RowName, frozen=True, kw_only=True):
         How well it predicts.
     difference
         How its test perplexity differs from that of the row it is compared with.
-    seeds, change_seeds
-        Its test perplexity and its change by seeds; None with one seed, and for rows that no seed changes.
     seconds
         How long it took, without what it shares with other rows.
     parameters
@@ -124,8 +114,6 @@ class RowResult(RowName, frozen=True, kw_only=True):
     parameters: int
     clusters: Clusters | None = None
     difference: Difference | None = None
-    seeds: SeedFigures | None = None
-    change_seeds: SeedFigures | None = None
     sweeps: tuple[SweepRecord, ...] = ()
     by_count: tuple[CountBand, ...] = ()
     parts: tuple[PartFigures, ...] = ()
@@ -137,8 +125,7 @@ class RowResult(RowName, frozen=True, kw_only=True):
 class Quantity(Data, frozen=True):
     """What a claim rests on: it holds if this is above its limit (below it, if not `above`).
 
-    `low` and `high` are the ends of its confidence interval, `seeds` its values by seeds, if there are
-    several.
+    `low` and `high` are the ends of its confidence interval.
     """
 
     name: str
@@ -147,7 +134,6 @@ class Quantity(Data, frozen=True):
     high: float
     limit: float = 0.0
     above: bool = True
-    seeds: tuple[float, ...] = ()
 
 
 class Claim(Data, frozen=True):
@@ -213,8 +199,8 @@ class Reproduction(Data, frozen=True):
         Whether the paper's claims hold; those whose rows are missing could not be tested.
     texts, inputs, vocabulary
         The texts and their files; the number of words of the vocabulary.
-    scale, seed, seeds
-        The options; rows are trained with so many seeds, from `seed` on.
+    scale, seed
+        The options.
     tags, no_tags
         The tags; why there are none, and so no table 2.
     resampling
@@ -233,7 +219,6 @@ class Reproduction(Data, frozen=True):
     vocabulary: int
     scale: str
     seed: int
-    seeds: int
     tags: Tags | None
     no_tags: str | None
     resampling: Resampling

@@ -120,14 +120,6 @@ class Row(RowName, frozen=True, kw_only=True):
     recipe: Recipe | None = None
     history: str = "sentence"
 
-    @property
-    def uses_seed(self) -> bool:
-        """Whether its model, if it is not a mixture of rows, depends on the seed."""
-        if isinstance(self.part, ClusteredPart):
-            annealed = self.part.settings is not None and self.part.settings.anneal > 0
-            return annealed or self.part.class_effort not in (None, "paper")
-        return self.recipe is not None
-
     def resolve(self, corpus: Corpus) -> Row:
         """Fill in what follows from the text."""
         part = self.part.resolve(corpus).with_efforts({}) if self.part is not None else None

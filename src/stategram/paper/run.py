@@ -68,7 +68,6 @@ def reproduce(
     text_format: FormatOverride = None,
     vocabulary_size: int | None = VOCABULARY_SIZE,
     seed: int = 0,
-    seeds: int = 1,
     progress: Progress | None = None,
 ) -> Reproduction:
     """Compute the four tables of Ueberla and Gransden (1996) for a text, and a fifth that goes beyond them.
@@ -87,9 +86,8 @@ def reproduce(
         is installed. Table 2 may be added to a folder without it.
     text_format, vocabulary_size
         How files are read, as in `read_corpus`.
-    seed, seeds
-        The seed of all annealing; how many seeds to train with, from that one on: rows that depend on them
-        have a mean and a standard deviation too.
+    seed
+        The seed of all annealing, on which some rows of table 5 depend.
     progress
         Called with the fraction done and a few words.
 
@@ -108,9 +106,7 @@ def reproduce(
     check_folder(folder)
     began = Clock.now()
     texts = read_texts(train, heldout, test, text_format, vocabulary_size=vocabulary_size)
-    return reproduce_texts(
-        texts, folder, scale=scale, tags=tags, seed=seed, seeds=seeds, progress=progress, began=began
-    )
+    return reproduce_texts(texts, folder, scale=scale, tags=tags, seed=seed, progress=progress, began=began)
 
 
 def reproduce_texts(
@@ -120,7 +116,6 @@ def reproduce_texts(
     scale: str | float | None = None,
     tags: str | None = None,
     seed: int = 0,
-    seeds: int = 1,
     progress: Progress | None = None,
     command: str = "stategram.reproduce",
     began: Clock | None = None,
@@ -129,8 +124,6 @@ def reproduce_texts(
     check_folder(folder)
     began = began or Clock.now()
     reading_seconds = time.monotonic() - began.wall
-    if seeds < 1:
-        raise UsageError(f"{seeds} seeds; give at least one")
     train = texts.train
     training = Training(train, texts.heldout, seed=seed)
     source, no_tags = _tags(tags, training)
@@ -139,14 +132,10 @@ def reproduce_texts(
     sizes = sizes_for(scale, train.n_events - train.n_sentences, train.n_events)
     _log.info("%s", sizes)
     rows = {row.key: row.resolve(train) for row in rows_for(sizes, source)}
-    # What depends on the texts alone is shared.
-    others = [replace(training, seed=seed + i, _classes={}, _contexts=None) for i in range(1, seeds)]
-    trainings = (training, *others)
     with Store.open(Path(folder, _WORK), _KEY, kind="reproduction") as store:
         _check_identity(store, Path(folder), texts, sizes, seed, source)
-        for one in trainings:
-            one.store = store
-        run = _Run(Path(folder), store, texts, trainings, rows, sizes.scale, source, no_tags, command, began)
+        training.store = store
+        run = _Run(Path(folder), store, texts, training, rows, sizes.scale, source, no_tags, command, began)
         if (kept := run.finished_tables()) is not None:
             _log.info("%s is finished: nothing is computed again", folder)
             return kept
@@ -235,53 +224,38 @@ def _content(corpus: Corpus) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """What was asked for, the rows, and those of them that are finished.
-
-    `trainings` has one for each seed; `finished` has rows by the number of the seed and by their keys.
-    """
+    """What was asked for, the rows, and those of them that are finished."""
 
     folder: Path
     store: Store
     texts: Texts
-    trainings: tuple[Training, ...]
+    training: Training
     rows: dict[str, Row]
     scale: str
     tags: str | None
     no_tags: str | None
     command: str
     began: Clock
-    finished: dict[tuple[int, str], FinishedRow] = field(default_factory=dict)
-
-    @property
-    def training(self) -> Training:
-        """That of the first seed, with what all share."""
-        return self.trainings[0]
+    finished: dict[str, FinishedRow] = field(default_factory=dict)
 
     def run(self, progress: Progress | None) -> Reproduction:
         """Compute the rows that are missing; ``tables.json`` has those that are done at any time."""
         seconds = self.training.shared_seconds
         for name, before in self._times["shared_seconds"].items():
             seconds[name] = seconds.get(name, 0.0) + before
-        wanted = [
-            (number, row)
-            for number in range(len(self.trainings))
-            for row in self.rows.values()
-            if number == 0 or self._uses_seed(row)
-        ]
-        missing = [(number, row) for number, row in wanted if not self._take(number, row)]
-        total = len(wanted)
+        missing = [row for row in self.rows.values() if not self._take(row)]
+        total = len(self.rows)
         if self.finished:
             _log.info("continuing: %d of %s are done already", len(self.finished), plural(total, "row"))
-        for number, row in missing:
+        for row in missing:
             done = len(self.finished)
-            title = row.title + (f", seed {self.trainings[number].seed}" if number else "")
             step = subprogress(progress, done / total, (done + 1) / total)
-            result = self._compute(number, row, titled(step, f"row {done + 1} of {total}, {title}"))
+            result = self._compute(row, titled(step, f"row {done + 1} of {total}, {row.title}"))
             _log.info(
                 "row %d of %d, %s: perplexity %s, %s",
                 done + 1,
                 total,
-                title,
+                row.title,
                 perplexity(result.test.perplexity),
                 duration(result.seconds),
             )
@@ -289,12 +263,6 @@ class _Run:
         found = self._write_tables()
         self._clear()
         return found
-
-    def _uses_seed(self, row: Row) -> bool:
-        """Whether a row differs from seed to seed."""
-        if row.mixture is not None:
-            return any(self._uses_seed(self.rows[key]) for key in row.mixture)
-        return row.uses_seed
 
     def _clear(self) -> None:
         """Remove what only an unfinished run needs."""
@@ -310,47 +278,38 @@ class _Run:
             return None
         tags = None if found.tags is None else found.tags.source
         shown = None if self.tags is None else printable(self.tags)
-        if not found.complete or (tags, found.seeds) != (shown, len(self.trainings)):
+        if not found.complete or tags != shown:
             return None
         self._clear()
         return found
 
-    def _key(self, number: int, row: Row) -> str:
-        """Return the content key of a row with a seed."""
-        training = self.trainings[number]
+    def _key(self, row: Row) -> str:
+        """Return the content key of a row."""
         if row.mixture is not None:
-            parts = [self.rows[key] for key in row.mixture]
-            return content_key([self._key(self._number(number, part), part) for part in parts])
+            return content_key([self._key(self.rows[key]) for key in row.mixture])
         if row.recipe is not None:
-            return training.key(self._test_key, row.recipe.to_json(), row.history)
+            return self.training.key(self._test_key, row.recipe.to_json(), row.history)
         assert row.part is not None
-        return content_key(self._test_key, row.part.key(training))
-
-    def _number(self, number: int, row: Row) -> int:
-        """Return the number of the seed with which a row is trained in place of this one."""
-        return number if self._uses_seed(row) else 0
+        return content_key(self._test_key, row.part.key(self.training))
 
     @cached_property
     def _test_key(self) -> str:
         return _content(self.texts.test)
 
-    def _take(self, number: int, row: Row) -> bool:
+    def _take(self, row: Row) -> bool:
         """Take a row from the store; whether it is there."""
-        kept = self.store.get("row", self._key(number, row), FinishedRow.load)
+        kept = self.store.get("row", self._key(row), FinishedRow.load)
         if kept is not None:
-            self.finished[number, row.key] = kept
+            self.finished[row.key] = kept
         return kept is not None
 
-    def _compute(self, number: int, row: Row, progress: Progress | None) -> RowResult:
+    def _compute(self, row: Row, progress: Progress | None) -> RowResult:
         """Compute a row and keep it."""
-        training, test, rows = self.trainings[number], self.texts.test, self.rows.values()
-        if number:
-            self.trainings[number - 1].forget_counts()
+        training, test, rows = self.training, self.texts.test, self.rows.values()
         started, shared = time.monotonic(), sum(training.shared_seconds.values())
         if row.mixture is not None:
             training.forget_counts()
-            parts = [self.finished[self._number(number, self.rows[key]), key] for key in row.mixture]
-            done = mixture_row(row, parts, test)
+            done = mixture_row(row, [self.finished[key] for key in row.mixture], test)
         elif row.recipe is not None:
             done = recipe_row(row, row.recipe, training, test, progress)
         else:
@@ -369,9 +328,9 @@ class _Run:
         # What earlier runs have done of a clustering counts too.
         seconds = max([own, *(sweep.seconds for sweep in done.row.sweeps)])
         done = replace(done, row=msgspec.structs.replace(done.row, seconds=seconds))
-        done.save(self.store.place("row", self._key(number, row)))
+        done.save(self.store.place("row", self._key(row)))
         self.store.remove_all("clustering")
-        self._take(number, row)  # its log probabilities stay on the disk
+        self._take(row)  # its log probabilities stay on the disk
         return done.row
 
     @cached_property
@@ -392,15 +351,6 @@ class _Run:
         self.store.put_json("times", _TIMES, now)
         return now
 
-    def _by_seed(self) -> list[dict[str, float]]:
-        """Return the perplexities of rows by seeds, of those seeds whose rows are all there."""
-        found = []
-        for number in range(len(self.trainings)):
-            keys = {key: (self._number(number, row), key) for key, row in self.rows.items()}
-            if all(key in self.finished for key in keys.values()):
-                found.append({key: self.finished[of].row.test.perplexity for key, of in keys.items()})
-        return found if len(found) > 1 else []
-
     def _tags(self) -> Tags | None:
         if self.tags is None:
             return None
@@ -409,21 +359,18 @@ class _Run:
 
     def _write_tables(self) -> Reproduction:
         """Write the rows that are there; the tables are complete if all are."""
-        finished = [self.finished[0, key] for key in self.rows if (0, key) in self.finished]
+        finished = [self.finished[key] for key in self.rows if key in self.finished]
         finished.sort(key=lambda one: (one.row.table, one.row.kind == "ngram"))
         resampled = {one.row.key: one.resampled for one in finished}
-        by_seed = self._by_seed()
-        rows = with_comparisons([one.row for one in finished], resampled, by_seed)
-        seeds = len(self.trainings)
+        rows = with_comparisons([one.row for one in finished], resampled)
         found = Reproduction(
             rows=rows,
-            claims=judge_claims(rows, resampled, by_seed),
+            claims=judge_claims(rows, resampled),
             texts=self.texts.figures(),
             inputs=self.texts.inputs,
             vocabulary=len(self.texts.train.vocabulary) - len(SPECIAL_WORDS),
             scale=self.scale,
             seed=self.training.seed,
-            seeds=seeds,
             tags=self._tags(),
             no_tags=self.no_tags,
             resampling=Units.of(self.texts.test).resampling,
@@ -434,7 +381,7 @@ class _Run:
                 threads=Resources.current().threads,
                 **self._times_now(),
             ),
-            complete=len(rows) == len(self.rows) and (seeds == 1 or len(by_seed) == seeds),
+            complete=len(rows) == len(self.rows),
         )
         text = msgspec.json.format(msgspec.json.encode(found), indent=1)
         atomic_write(self.folder / TABLES, text + b"\n")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from stategram.display import Cell, Column, DisplayTable, Value, display_table, table_text
 from stategram.paper.claims import N_CLAIMS, untested
 from stategram.paper.published import PAPER, RARE_CONTEXTS, TAGS, TRAINING_WORDS, VOCABULARY_SIZE
-from stategram.paper.results import Reproduction, RowResult, SeedFigures, Verdict
+from stategram.paper.results import Reproduction, RowResult, Verdict
 from stategram.wording import change, count, duration, percent, perplexity, plural, size
 
 PAPER_TABLES = 4
@@ -43,11 +43,6 @@ def uncertainty(found: Reproduction) -> str:
     )
     if found.resampling.is_unreliable:
         text += f" With only {units} these intervals are unreliable, most likely too short."
-    if found.seeds > 1:
-        text += (
-            f" Rows that depend on the seed were trained with {found.seeds} seeds, {found.seed} to "
-            f"{found.seed + found.seeds - 1}; their mean and standard deviation (±) are shown too."
-        )
     return text
 
 
@@ -208,15 +203,11 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[Value | 
             _clusters(_sizes(row)),
             f"paper: {_clusters(row.asked)}" if _has_other_sizes(row) else "",
         ),
-        Cell(perplexity(row.test.perplexity), _notes(row.test.interval, _seeds_text(row.seeds))),
+        Cell(perplexity(row.test.perplexity), str(row.test.interval or "")),
         Cell(row.paper.perplexity if row.paper else None),
         Cell(
             change(None if differs is None else differs.relative),
-            _notes(
-                f"against {against}" if against and differs is not None else "",
-                ends,
-                _seeds_text(row.change_seeds, change),
-            ),
+            f"against {against}\n{ends}" if against and differs is not None else ends,
         ),
         change(row.paper.change if row.paper else None),
         perplexity(row.test.perplexity_known),
@@ -225,18 +216,6 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[Value | 
         count(row.test.events) if events else "",
         count(row.test.unknown) if events else "",
     )
-
-
-def _notes(*notes: object) -> str:
-    return "\n".join(str(note) for note in notes if note)
-
-
-def _seeds_text(figures: SeedFigures | None, written: Callable[[float], str] = perplexity) -> str:
-    """Return the mean and the standard deviation of a figure over seeds; nothing if it has none."""
-    if figures is None:
-        return ""
-    deviation = written(figures.deviation).lstrip("+")
-    return f"{len(figures.values)} seeds {written(figures.mean)} \N{PLUS-MINUS SIGN} {deviation}"
 
 
 def _against(row: RowResult, found: Reproduction) -> str:
