@@ -28,7 +28,7 @@ from stategram.wording import perplexity, plural, printable, size
 
 CLUSTERS = 6
 """So many typical classes and states are shown."""
-_LONGEST_NGRAMS, _NGRAMS, _WORDS = 4, 8, 6
+_LONGEST_NGRAMS, _NGRAMS, _WORDS, _CONTEXTS = 4, 8, 6, 3
 
 
 class _Figures(Entries, frozen=True):
@@ -91,7 +91,7 @@ def overview(explored: ExploredModel) -> Answer:
                 "examples": [
                     {
                         "number": number,
-                        "contexts": [of.context for of in found.contexts(number, _WORDS)],
+                        "contexts": [of.context for of in found.contexts(number, _CONTEXTS)],
                         "words": [of.word for of in found.next_words(number, _WORDS)],
                     }
                     for found in [explored.state_set(source)]

@@ -32,8 +32,9 @@ POLICY = (
 )
 """The content security policy of the page that is served."""
 
-# What a saved page holds: so many classes, states and words; so many words of a class, contexts of a state.
-_CLASSES, _STATES, _WORDS = 200, 120, 300
+# What a saved page holds of a model: so many classes and states of all sources, words and context trees; so
+# many words of a class, contexts of a state.
+_CLASSES, _STATES, _WORDS, _TREES = 300, 120, 300, 100
 _MEMBERS, _CONTEXTS = 40, 20
 
 
@@ -153,17 +154,20 @@ def _requests_of(explored: ExploredModel, text: str) -> Iterator[tuple[str, dict
         found = explored.class_set(source)
         yield "classes", {"source": source}
         yield "tree", {"source": source}
-        for one in _largest(found.tokens, _CLASSES, representative_members(found, CLUSTERS)):
+        most = _CLASSES // len(explored.classes)
+        for one in _largest(found.tokens, most, representative_members(found, CLUSTERS)):
             yield "class", {"source": source, "number": one}
             words.update(dict.fromkeys(found.top(one, 2)))
     for source in explored.states:
         states = explored.state_set(source)
         yield "states", {"source": source}
-        for one in _largest(states.events, _STATES, representative_states(states, CLUSTERS)):
+        most = _STATES // len(explored.states)
+        for one in _largest(states.events, most, representative_states(states, CLUSTERS)):
             yield "state", {"source": source, "number": one}
     for word in list(words)[:_WORDS]:
         yield "word", {"word": word}
-        for source in explored.states:
+    for source in explored.states:
+        for word in list(words)[: _TREES // len(explored.states)]:
             yield "context_tree", {"source": source, "word": word}
     for history in ["", *histories]:
         yield "ladder", {"history": history, "watched": []}
