@@ -222,7 +222,7 @@ class CategoryNgramModel(Model):
             last[starts[starts < len(last)]] = BEGIN
             last[:1] = state.value[1]
             found["category"] = last
-        before, words = self._open_sentence(corpus, state)
+        before, words = self._last_sentence(corpus, state)
         category = int(self.categories[words[-1]]) if len(words) else before.value[1]
         return Scores(corpus, log_probs, State((scores.state.value, category)), features=found)
 

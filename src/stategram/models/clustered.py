@@ -279,7 +279,7 @@ class ClusteredModel(Model):
         )
         known = {"state": states, **dict(zip(sizes, buckets, strict=True))}
         found = {name: known[name] for name in features}
-        before, words = self._open_sentence(corpus, state)
+        before, words = self._last_sentence(corpus, state)
         width = len(before.value)
         after = State((*before.value, *words[-width:].tolist())[-width:])
         return Scores(corpus, log_probs, after, features=found)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.display import Description
 from stategram.errors import UsageError
-from stategram.models.alignment import align
+from stategram.models.alignment import AlignedPart
 from stategram.models.approximation.targets import MixtureTargets, Targets
 from stategram.models.distributions import Distributions
 from stategram.models.gate import Gate, GateEntries
@@ -405,65 +405,13 @@ class Mixture(Model):
         return tuple(map(repr, self.parts))
 
     @cached_property
-    def _aligned(self) -> tuple[_AlignedPart, ...]:
-        return tuple(_AlignedPart.create(part, self.vocabulary) for part in self.parts)
+    def _aligned(self) -> tuple[AlignedPart, ...]:
+        return tuple(AlignedPart.create(part, self.vocabulary) for part in self.parts)
 
 
 def _require_several(parts: tuple[Model, ...]) -> None:
     if len(parts) < 2:
         raise UsageError(f"a mixture of {plural(len(parts), 'model')}; give at least two")
-
-
-@dataclass(frozen=True, eq=False)
-class _AlignedPart:
-    """A part of a mixture, with its probabilities over the vocabulary of the mixture."""
-
-    model: Model
-    ids: NDArray[np.uint32] | None = None
-    """The part's id of each word; None if all are the same."""
-    shares: NDArray[np.float64] = field(default_factory=lambda: np.ones(0))
-    """What each word has of the probability of the part's word."""
-
-    @classmethod
-    def create(cls, model: Model, vocabulary: Vocabulary) -> _AlignedPart:
-        """Look up the words of a vocabulary."""
-        if model.vocabulary is vocabulary or model.vocabulary == vocabulary:
-            return cls(model)
-        return cls(model, *align(model.vocabulary, vocabulary))
-
-    def score(self, corpus: Corpus, features: Collection[str], state: State) -> Scores:
-        """Score a text in the vocabulary of the mixture."""
-        if self.ids is None:
-            return self.model.score(corpus, features=features, state=state)
-        own = replace(corpus, ids=self.ids[corpus.ids], vocabulary=self.model.vocabulary)
-        scores = self.model.score(own, features=features, state=state)
-        scores.log_probs[:] += np.log(self.shares)[corpus.ids]
-        return scores
-
-    def distribution(self, state: State) -> NDArray[np.float64]:
-        """Return the probability of each word of the vocabulary of the mixture."""
-        probabilities = self.model.distribution(state)
-        return probabilities if self.ids is None else probabilities[self.ids] * self.shares
-
-    def distributions(self, corpus: Corpus, state: State) -> Distributions:
-        """Return the distributions before the events of a text in the vocabulary of the mixture."""
-        if self.ids is None:
-            return self.model._distributions(corpus, state)
-        own = replace(corpus, ids=self.ids[corpus.ids], vocabulary=self.model.vocabulary)
-        own_distributions = self.model._distributions(own, state)
-
-        def add(events: NDArray[np.int64], weights: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
-            found = np.zeros((len(events), len(self.model.vocabulary)))
-            own_distributions.add(events, weights, found)
-            rows += found[:, self.ids] * self.shares
-
-        return Distributions(own_distributions.keys, add)
-
-    def draw(self, state: State, random: np.random.Generator) -> int:
-        """Draw a word of the vocabulary of the mixture after a state; -1 as in models."""
-        if self.ids is None:
-            return self.model._draw(state, random)
-        return draw_from(self.distribution(state), random)
 
 
 def score_parts(

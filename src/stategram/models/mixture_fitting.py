@@ -187,21 +187,26 @@ def _choose(
     halves = [(first, second), (second, first)]
     weights = [_global_weights(train, settings)[0] for train, _ in halves]
     for kind in kinds:
-        folds = []
-        for (train, test), initial in zip(halves, weights, strict=True):
-            buckets = learn_buckets(kind, train.features)
-            problem = _GateProblem.create(train, buckets)
-            start = problem.initial_factors(initial)
-            folds.append(_Fold(problem, _GateProblem.create(test, buckets), start))
+        learned = [learn_buckets(kind, train.features) for train, _ in halves]
+        trains, tests = (
+            [_GateProblem(half[side], buckets) for half, buckets in zip(halves, learned, strict=True)]
+            for side in (0, 1)
+        )
+        factors = [one.initial_factors(initial) for one, initial in zip(trains, weights, strict=True)]
         if kind == "none":
-            totals[kind, 0.0] = sum(fold.test.log_likelihood(fold.factors) for fold in folds)
+            totals[kind, 0.0] = sum(map(_GateProblem.log_likelihood, tests, factors))
             continue
         for strengths in (_WEAKER, _STRONGER):
             best = totals.get((kind, _WEAKER[0]), -np.inf)
             for strength in strengths:
                 if progress:
                     progress(len(totals) / (_TRIALS_PER_KIND * len(kinds)), f"trying weights by {kind}")
-                total = sum(fold.learn(strength, settings) for fold in folds)
+                # From where another strength has led to.
+                factors = [
+                    train.learn(one, strength, settings)[0]
+                    for train, one in zip(trains, factors, strict=True)
+                ]
+                total = sum(map(_GateProblem.log_likelihood, tests, factors))
                 totals[kind, strength] = total
                 if total < best:
                     break
@@ -216,20 +221,6 @@ def _choose(
     return kind, strength, trials
 
 
-@dataclass
-class _Fold:
-    """Learns a gate on one half of a text and measures it on the other."""
-
-    train: _GateProblem
-    test: _GateProblem
-    factors: NDArray[np.float64]
-
-    def learn(self, strength: float, settings: FitSettings) -> float:
-        """Learn, from where another strength has led to; return the log-likelihood of the other half."""
-        self.factors, _ = self.train.learn(self.factors, strength, settings)
-        return self.test.log_likelihood(self.factors)
-
-
 def _fit(
     heldout: HeldOut, kind: str, buckets: tuple[Buckets, ...], strength: float, settings: FitSettings
 ) -> _Fitted:
@@ -237,35 +228,26 @@ def _fit(
     weights, log_likelihood, iterations = _global_weights(heldout, settings)
     if kind == "none":
         return _Fitted(Gate.constant(weights), weights, log_likelihood, iterations)
-    problem = _GateProblem.create(heldout, buckets)
+    problem = _GateProblem(heldout, buckets)
     factors, steps = problem.learn(problem.initial_factors(weights), strength, settings)
     return _Fitted(
         problem.gate(kind, factors), weights, problem.log_likelihood(factors), max(iterations, steps)
     )
 
 
-@dataclass(frozen=True, eq=False)
 class _GateProblem:
     """A gate to be learned, or to be measured: the probabilities of events, and the rows they look up."""
 
-    heldout: HeldOut
-    buckets: tuple[Buckets, ...]
-    starts: NDArray[np.int64]
-    """The first row of each table, and the end."""
-    row_events: NDArray[np.int64]
-    kernel: _core.GateLikelihood
-
-    @classmethod
-    def create(cls, heldout: HeldOut, buckets: tuple[Buckets, ...]) -> _GateProblem:
-        """Look up the rows of all events."""
-        starts = np.cumsum([0, *(one.number for one in buckets)])
+    def __init__(self, heldout: HeldOut, buckets: tuple[Buckets, ...]) -> None:
+        self.heldout, self.buckets = heldout, buckets
+        # The first row of each table, and the end.
+        self.starts = np.cumsum([0, *(one.number for one in buckets)])
         rows = np.empty((len(buckets), heldout.events), np.uint32)
         for number, one in enumerate(buckets):
-            rows[number] = one.of(heldout.features[one.part], heldout.events) + starts[number]
-        ratios = np.ascontiguousarray(heldout.ratios.T)
-        kernel = _core.GateLikelihood(ratios, rows, int(starts[-1]), Resources.current().threads)
-        row_events = np.bincount(rows.ravel(), minlength=int(starts[-1]))
-        return cls(heldout, buckets, starts, row_events, kernel)
+            rows[number] = one.of(heldout.features[one.part], heldout.events) + self.starts[number]
+        n_rows, ratios = int(self.starts[-1]), np.ascontiguousarray(heldout.ratios.T)
+        self.kernel = _core.GateLikelihood(ratios, rows, n_rows, Resources.current().threads)
+        self.row_events = np.bincount(rows.ravel(), minlength=n_rows)
 
     def initial_factors(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log-factors with which all histories have the same weights."""
@@ -336,12 +318,9 @@ def _perplexity(log_likelihood: float, events: int) -> float | None:
 def fit_weights(log_probs: Sequence[_Floats]) -> NDArray[np.float64]:
     """Return the weights that `Mixture.fit` learns without buckets, from log-probabilities of held-out text.
 
-    Examples
-    --------
     >>> good, bad = np.log([0.5, 0.5, 0.4]), np.log([0.1, 0.1, 0.1])
     >>> fit_weights([good, bad]).round(3)
     array([1., 0.])
-
     """
     rows = np.stack(log_probs)
     rows = rows[:, rows.max(axis=0) > -np.inf]

@@ -453,7 +453,7 @@ class Model(ABC):
             require_state(state)
         return self._corpus(text), self.start() if state is None else state
 
-    def _open_sentence(self, corpus: Corpus, first: State) -> tuple[State, NDArray[np.uint32]]:
+    def _last_sentence(self, corpus: Corpus, first: State) -> tuple[State, NDArray[np.uint32]]:
         """Return the words of the sentence with which a text ends before its ``</s>``, and the state before.
 
         `first` is the state in which the text starts.

@@ -361,7 +361,7 @@ class NgramModel(Model):
             )
         log_probs *= _LN_10  # of log10
         # No more words than these matter; with fewer of them, so does the state before them.
-        before, words = self._open_sentence(corpus, state)
+        before, words = self._last_sentence(corpus, state)
         last = words[max(0, len(words) - self.order + 1) :]
         first = before.value if len(last) == len(words) else _NO_WORDS.value
         known = {"length": lengths, "backoff": backoffs}
