@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, report_bytes, subprogress
 from stategram.resources import Resources
-from stategram.tables import frames
+from stategram.tables import load_library
 from stategram.tables.reading import check_column, json_object
 from stategram.tables.writing import FileWriter, ParquetRows, format_of_name
 from stategram.text import Lines, display_name, read_lines, total_size
@@ -125,8 +125,8 @@ class PoolFile:
         return texts
 
     def _read_parquet(self, progress: Progress | None, columns: list[str] | None) -> Iterator[RowBlock]:
-        pyarrow = frames.load("pyarrow", "reading parquet")
-        parquet = frames.load("pyarrow.parquet", "reading parquet")
+        pyarrow = load_library("pyarrow", "reading parquet")
+        parquet = load_library("pyarrow.parquet", "reading parquet")
         try:
             with parquet.ParquetFile(self.path) as opened:
                 schema = opened.schema_arrow
@@ -218,7 +218,7 @@ class PoolWriter(FileWriter):
         self, block: RowBlock, chosen: NDArray[np.bool_], scores: NDArray[np.float32] | None
     ) -> None:
         assert self._file is not None
-        pyarrow = frames.load("pyarrow", "writing parquet")
+        pyarrow = load_library("pyarrow", "writing parquet")
         table = block.rows
         if scores is not None:
             table = table.append_column(

@@ -5,7 +5,7 @@ Items to be scored are read from such tables.
 
 from stategram.tables.items import Items, read_items
 from stategram.tables.reading import Rows, read_rows, word_table
-from stategram.tables.table import Table, TextColumn
+from stategram.tables.table import Table, TextColumn, load_library
 from stategram.tables.writing import (
     TABLE_FORMATS,
     TableFormat,
@@ -25,6 +25,7 @@ __all__ = [
     "TextColumn",
     "choose_format",
     "format_of_name",
+    "load_library",
     "read_items",
     "read_rows",
     "table_format",

@@ -16,7 +16,7 @@ import msgspec
 
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import Place
-from stategram.tables import frames
+from stategram.tables.table import load_library
 from stategram.tables.writing import TableFormat, format_of_name
 from stategram.text import check_utf8, display_name, read_all
 from stategram.wording import plural
@@ -231,8 +231,8 @@ def json_object(line: str | bytes, where: str) -> dict[str, Any]:
 
 
 def _read_parquet(name: str, data: bytes) -> Rows:
-    pyarrow = frames.load("pyarrow", "reading parquet")
-    parquet = frames.load("pyarrow.parquet", "reading parquet")
+    pyarrow = load_library("pyarrow", "reading parquet")
+    parquet = load_library("pyarrow.parquet", "reading parquet")
     try:
         table = parquet.read_table(pyarrow.BufferReader(data))
     except (pyarrow.ArrowException, OSError) as error:

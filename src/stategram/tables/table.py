@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stategram.display import Cell, Column, DisplayTable, table_html, table_text
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.storage import Place
 from stategram.wording import escaped
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
+_INSTALL = {"pyarrow": '"stategram[arrow]"', "pandas": "pandas", "polars": "polars"}
 _MAX_ROWS = 20
 _LONGEST = 60
 
@@ -107,21 +109,49 @@ class Table:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a data frame of pandas; missing integers are those of its nullable types."""
-        from stategram.tables.frames import to_pandas
+        pd = load_library("pandas", "to_pandas")
 
-        return to_pandas(self)
+        def column(values: NDArray[Any] | TextColumn) -> Any:
+            mask = missing_of(values)
+            if isinstance(values, TextColumn) or mask is None:
+                return np.asarray(values)
+            plain = np.ma.getdata(values)
+            if plain.dtype.kind == "f":
+                return np.where(mask, np.nan, plain)
+            kind = pd.arrays.BooleanArray if plain.dtype.kind == "b" else pd.arrays.IntegerArray
+            return kind(plain, mask)
+
+        return pd.DataFrame({name: column(self[name]) for name in self})
 
     def to_polars(self) -> polars.DataFrame:
         """Return a data frame of polars."""
-        from stategram.tables.frames import to_polars
+        pl = load_library("polars", "to_polars")
 
-        return to_polars(self)
+        def column(name: str, values: NDArray[Any] | TextColumn) -> Any:
+            if isinstance(values, TextColumn):
+                series = pl.Series(name, values.distinct(), pl.String).gather(values.ids)
+            else:
+                series = pl.Series(name, np.ascontiguousarray(np.ma.getdata(values)))
+            if (mask := missing_of(values)) is None:
+                return series
+            return pl.select(pl.when(pl.Series(~mask)).then(series).alias(name)).to_series()
+
+        frame: polars.DataFrame = pl.DataFrame([column(name, self[name]) for name in self])
+        return frame
 
     def to_arrow(self) -> pyarrow.Table:
         """Return a table of Arrow; needs pyarrow: ``pip install "stategram[arrow]"``."""
-        from stategram.tables.frames import to_arrow
+        pa = load_library("pyarrow", "to_arrow")
 
-        return to_arrow(self)
+        def column(values: NDArray[Any] | TextColumn) -> Any:
+            mask = missing_of(values)
+            if not isinstance(values, TextColumn):
+                return pa.array(np.ma.getdata(values), mask=mask)
+            buffers = [None, pa.py_buffer(np.ascontiguousarray(values.offsets)), pa.py_buffer(values.letters)]
+            distinct = pa.Array.from_buffers(pa.large_string(), len(values.offsets) - 1, buffers)
+            return distinct.take(pa.array(values.ids, mask=mask))
+
+        return pa.table({name: column(self[name]) for name in self})
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Return the Arrow stream by which libraries exchange tables; needs pyarrow as `to_arrow` does."""
@@ -315,3 +345,12 @@ def missing_of(values: NDArray[Any] | TextColumn) -> NDArray[np.bool_] | None:
         return None
     mask: NDArray[np.bool_] = np.ma.getmaskarray(values)
     return mask
+
+
+def load_library(library: str, use: str) -> Any:
+    """Import a library, or raise an error that says how to install it."""
+    try:
+        return import_module(library)
+    except ImportError as error:
+        root = library.partition(".")[0]
+        raise StategramError(f"{use} needs {root}, not installed: pip install {_INSTALL[root]}") from error

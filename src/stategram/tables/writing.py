@@ -19,8 +19,7 @@ from stategram.errors import UsageError
 from stategram.resources import Resources
 from stategram.storage import Place, atomic_open, uncompressed_name
 from stategram.storage.files import Writer
-from stategram.tables import frames
-from stategram.tables.table import TextColumn, missing_of
+from stategram.tables.table import TextColumn, load_library, missing_of
 
 if TYPE_CHECKING:
     from stategram.tables.table import Table
@@ -64,7 +63,7 @@ def table_format(place: Place, format: str | None = None) -> TableFormat:
     if found not in TABLE_FORMATS:
         raise UsageError(f"there is no table format {found!r}; choose one of {', '.join(TABLE_FORMATS)}")
     if found == "parquet":
-        frames.load("pyarrow", "the format parquet")
+        load_library("pyarrow", "the format parquet")
         if uncompressed_name(name) != name:
             raise UsageError(f"{name}: parquet is compressed by itself; name the file .parquet")
         if name == "-" and sys.stdout and sys.stdout.isatty():
@@ -251,7 +250,7 @@ class ParquetRows:
         """Write the rows of an Arrow table; it must have the schema of those before it."""
         self._waiting.append(table)
         if self._writer is None:
-            parquet = frames.load("pyarrow.parquet", "the format parquet")
+            parquet = load_library("pyarrow.parquet", "the format parquet")
             self._writer = parquet.ParquetWriter(self._sink, self._waiting[0].schema)
         if sum(map(len, self._waiting)) >= _ROWS_A_GROUP:
             self._write_group()
@@ -266,7 +265,7 @@ class ParquetRows:
             self._writer.close()
 
     def _write_group(self) -> None:
-        rows = frames.load("pyarrow", "the format parquet").concat_tables(self._waiting)
+        rows = load_library("pyarrow", "the format parquet").concat_tables(self._waiting)
         self._writer.write_table(rows, row_group_size=_ROWS_A_GROUP)
         self._waiting.clear()
 
