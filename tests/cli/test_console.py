@@ -70,7 +70,7 @@ def test_options_of_a_model_are_one_record() -> None:
     assert invoke(other, "--digits", "none").exit_code == 0
     given = {"lowercase": False, "digits": None, "tokenize": None, "encoding_errors": "replace"}
     word = ReadingOptions({"digits": "none"})
-    assert found == [ReadingOptions(given, no_verify=True), ReadingOptions(), word]
+    assert found == [ReadingOptions(given, verify=False), ReadingOptions(), word]
 
 
 def test_a_command_runs_within_its_resources() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import TEST, WITHOUT_UNKNOWN, make_models, run
+from command_line import TEST, WITHOUT_UNKNOWN, check_error, make_models, run
 from stategram import NgramModel, open_model, read_arpa
 
 COMMANDS = [
@@ -191,21 +191,8 @@ def test_errors_say_what_is_wrong(
     }
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
-    placed = [
-        str(made / a.replace("MODEL", "model"))
-        if a.startswith("MODEL")
-        else str(tmp_path / a)
-        if a.split("/")[0].isupper()
-        else a
-        for a in arguments
-    ]
-    found, out, err = run(*placed, capfd=capfd)
-    assert found == status, err
-    assert message in err
-    assert out == ""
-    assert "Traceback" not in err
-    assert (tmp_path / "TEST").read_text() == TEST
-    assert not list(tmp_path.glob("*.partial"))
+    placed = [made / "model" if one == "MODEL" else one for one in arguments]
+    check_error(tmp_path, placed, status, message, capfd=capfd)
 
 
 @pytest.mark.parametrize(("command", "rest"), [one for one in COMMANDS if one[0] != "info"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,25 @@ def run(*arguments: object, capfd: pytest.CaptureFixture[str]) -> tuple[int, str
     out, err = capfd.readouterr()
     assert isinstance(end.value.code, int)
     return end.value.code, out, err
+
+
+def check_error(
+    place: Path, arguments: Sequence[object], status: int, message: str, *, capfd: pytest.CaptureFixture[str]
+) -> str:
+    """Run a command that must be refused without touching the files of a folder; return its stderr.
+
+    Arguments in upper case are names of files there.
+    """
+    given = list(map(str, arguments))
+    is_file = [one[:1].isalpha() and one.split("/")[0].split(".")[0].isupper() for one in given]
+    placed = [str(place / one) if here else one for one, here in zip(given, is_file, strict=True)]
+    before = {file: file.read_bytes() if file.is_file() else b"" for file in place.rglob("*")}
+    found, out, err = run(*placed, capfd=capfd)
+    assert found == status, err
+    assert message in " ".join(err.split())
+    assert (out, "Traceback" in err) == ("", False)
+    assert {file: file.read_bytes() if file.is_file() else b"" for file in place.rglob("*")} == before
+    return err
 
 
 def make_models(place: Path) -> Path:

@@ -97,11 +97,11 @@ def eval(
         _compare([model_name, *others], tests, unknown, as_json, reading, console)
         return
     console.steps = 3
-    model = read_model(model_name, console, verify=not reading.no_verify, history=reading.history_name)
+    model = read_model(model_name, console, reading)
     corpus = read_test(model, tests, reading, console)
     with console.step("evaluating") as progress, _scoring(model_name, reading, progress) as score:
         figures = evaluate_scores(
-            model, corpus, score, unknown=unknown, all_histories=not was_given("history_name")
+            model, corpus, score, unknown=unknown, all_histories=not was_given("history")
         )
     if figures.above_one:
         console.info(
@@ -128,7 +128,7 @@ def _compare(
     scores: dict[str, Scores] = {}
     log_probs: dict[str, NDArray[np.float64]] = {}
     for name in names:
-        model = read_model(name, console, verify=not reading.no_verify, history=reading.history_name)
+        model = read_model(name, console, reading)
         corpus = read_test(model, tests, reading, console)
         with console.step("evaluating") as progress, _scoring(name, reading, progress) as score:
             scores[name] = score(model, corpus.in_vocabulary(model.vocabulary))
@@ -153,6 +153,6 @@ def _scoring(
         return
     if name == "-":
         raise click.UsageError("workers cannot read a model from stdin (-); give a file")
-    source = ModelSource.of(name, verify=not reading.no_verify, history=reading.history_name)
+    source = ModelSource.of(name, verify=reading.verify, history=reading.history)
     with tempfile.TemporaryDirectory(prefix="stategram-", dir=Resources.current().tmp) as folder:
         yield PieceScorer(source, Path(folder), progress)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from stategram.cli.checks import check_inputs, check_outputs, was_given
+from stategram.cli.checks import check_inputs, check_outputs, refuse_options, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import ReadingOptions, model_options, work_options
+from stategram.cli.options import ReadingOptions, model_options, output_option, work_options
 from stategram.cli.reading import format_for, read_model_and_manifest, show_read_stats
 from stategram.explore.app import ExploredModel, Explorer, listen, saved_page, serve
 from stategram.explore.pages import check_libraries
@@ -48,12 +48,10 @@ Examples:
     help="The port on 127.0.0.1; 0 for any that is free.  [default: 8421, or else one that is free]",
 )
 @click.option("--no-browser", is_flag=True, help="Do not open the browser.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="PAGE",
-    help="Write the views as one HTML file that can be mailed, and do not start a server: with the beginning "
-    "of TEXT and the largest classes and states; - is stdout.",
+@output_option(
+    "Write the views as one HTML file that can be mailed, and do not start a server: with the beginning of "
+    "TEXT and the largest classes and states; - is stdout.",
+    required=False,
 )
 @model_options
 @work_options
@@ -77,9 +75,7 @@ def explore(
         raise click.UsageError("at most two models can be explored; texts are given with --text")
     check_inputs([*texts, *(name for name in model_names if name == "-")])
     if output is not None:
-        for option, given in (("--port", port is not None), ("--no-browser", no_browser)):
-            if given:
-                raise click.UsageError(f"{option} cannot be combined with --output")
+        refuse_options(("port", "no_browser"), "cannot be combined with --output")
         check_outputs([output], [*texts, *model_names])
         explorer = _explorer(model_names, texts, reading, console)
         with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
@@ -103,10 +99,7 @@ def _explorer(
     model_names: tuple[str, ...], texts: tuple[str, ...], reading: ReadingOptions, console: Console
 ) -> Explorer:
     console.steps = len(model_names) + bool(texts) + 1
-    opened = [
-        read_model_and_manifest(name, console, verify=not reading.no_verify, history=reading.history_name)
-        for name in model_names
-    ]
+    opened = [read_model_and_manifest(name, console, reading) for name in model_names]
     models = [model for model, _ in opened]
     corpora: Sequence[Corpus | None] = [None] * len(models)
     sample = ""
@@ -117,7 +110,7 @@ def _explorer(
             corpora, head = read_corpora(texts, formats, head=4 * _SAMPLE_CHARACTERS, progress=progress)
         show_read_stats(corpora[0], console)
         sample = _sample(head)
-    history = reading.history_name if was_given("history_name") else ""
+    history = reading.history if was_given("history") else ""
     files = input_files(("text", name) for name in texts)
     return Explorer(
         [

@@ -17,7 +17,7 @@ from stategram.cli.options import (
     budget_options,
     force_option,
     format_option,
-    no_verify_option,
+    opening_options,
     order_option,
     train_option,
     work_options,
@@ -166,7 +166,7 @@ Examples:
     help="With --fst: the input of back-off arcs, such as #0 for Kaldi's recipes.",
 )
 @format_option(MODEL_CLASS_FORMATS)
-@no_verify_option
+@opening_options
 @work_options
 def export(
     model_name: str,
@@ -183,7 +183,7 @@ def export(
     closed: bool,
     backoff_symbol: str,
     format: str | None,
-    no_verify: bool,
+    reading: ReadingOptions,
     console: Console,
 ) -> None:
     """Write MODEL, a model file or an ARPA file, as an ARPA file, which KenLM, SRILM and others read.
@@ -207,11 +207,11 @@ def export(
     console.steps = 3 if train else 2
     if train:
         check_inputs([model_name, *train])
-    source = _Source(read_model(model_name, console, verify=not no_verify), model_name, part)
+    source = _Source(read_model(model_name, console, reading), model_name, part)
     writing = f"writing {'to stdout' if place == '-' else place}"
     if arpa:
         model = source.model if part is None else source.chosen(source.parts, "probabilities")
-        training = read_test(model, train, ReadingOptions(), console) if train else None
+        training = read_test(model, train, reading, console) if train else None
         with console.step(writing) as progress:
             ngram = _as_ngrams(model, budget, order, training, subprogress(progress, 0.0, 0.9))
             if closed:

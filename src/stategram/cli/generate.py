@@ -74,9 +74,7 @@ def generate(
     or adaptive the sentences are a running text: each depends on those before it.
     """
     shown = console if takes_time(model_name) else Console(quiet=True)
-    model = read_model(
-        model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
-    )
+    model = read_model(model_name, shown, reading, notes=console)
     text_format = format_for(model, reading, shown)
     # Bytes that are not UTF-8 come as surrogates, which cannot be written.
     given = prefix.encode(errors="surrogateescape").decode(errors="replace")
@@ -88,7 +86,7 @@ def generate(
         temperature=temperature,
         prefix=text_format.words_so_far(given),
         unknown=with_unk,
-        running=reading.history_name != HISTORIES[0],
+        running=reading.history != HISTORIES[0],
     )
     cut = 0
     try:

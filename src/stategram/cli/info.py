@@ -12,7 +12,7 @@ import click
 
 from stategram.cli.checks import check_inputs
 from stategram.cli.console import Console
-from stategram.cli.options import json_option, work_options
+from stategram.cli.options import ReadingOptions, json_option, work_options
 from stategram.cli.reading import read_model_and_manifest
 from stategram.counts import check_counts, is_counts, open_counts
 from stategram.display import Description, description_text
@@ -69,7 +69,7 @@ def info(model_name: str, verify: bool, as_json: bool, console: Console) -> None
 
 def _verify_model(name: str, console: Console) -> None:
     console.steps = 3
-    model, manifest = read_model_and_manifest(name, console)
+    model, manifest = read_model_and_manifest(name, console, ReadingOptions())
     checked = "an ARPA file" if manifest is None else plural(len(manifest["arrays"]), "checksum")
     click.echo(f"OK  {name}: {checked}")
     with console.step("checking the structure"):

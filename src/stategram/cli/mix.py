@@ -96,7 +96,7 @@ def mix(
         raise click.UsageError(f"-o {output}: --arpa merges n-gram models; a mixture is a model file")
     check_output(place, model_names, arpa=arpa is not None, force=force)
     console.steps = len(model_names) + (2 if heldout else 1) + 1
-    models = [read_model(name, console, verify=not reading.no_verify) for name in model_names]
+    models = [read_model(name, console, reading) for name in model_names]
     ngrams = [ngram_model(*both) for both in zip(models, model_names, strict=True)] if arpa else []
     equal = Gate.constant(np.full(len(models), 1 / len(models)))
     mixture = Mixture(

@@ -55,8 +55,8 @@ class ReadingOptions:
     """How a model is opened, and how the text that it is given is read unless it is as in training."""
 
     format: Mapping[str, Any] = field(default_factory=dict)
-    no_verify: bool = False
-    history_name: str = HISTORIES[0]
+    verify: bool = True
+    history: str = HISTORIES[0]
 
 
 _FORMAT = {one.name: one for one in msgspec.structs.fields(TextFormat) if one.name != "tokenizer"}
@@ -91,11 +91,10 @@ def _text(values: dict[str, Any]) -> TextOptions:
 
 
 def _reading(values: dict[str, Any]) -> ReadingOptions:
-    opening = {name: values.pop(name) for name in ("no_verify", "history_name") if name in values}
+    verify, history = not values.pop("no_verify"), values.pop("history", HISTORIES[0])
     given = {name: value for name, value in values.items() if value is not None}
-    return ReadingOptions(
-        {name: None if value == _none_of(name) else value for name, value in given.items()}, **opening
-    )
+    override = {name: None if value == _none_of(name) else value for name, value in given.items()}
+    return ReadingOptions(override, verify, history)
 
 
 def _budget(values: dict[str, Any]) -> Budget:
@@ -192,7 +191,7 @@ def _literals(declared: Any) -> list[str]:
 
 _INTEGER = click.IntRange(min=1)
 vocab_file_option = click.option("--vocab-file", metavar="FILE", help="Vocabulary file, one word per line.")
-no_verify_option = click.option(
+_NO_VERIFY = click.option(
     "--no-verify", is_flag=True, help="Open a model file without verifying its checksums."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -241,7 +240,6 @@ _CLUSTER = click.option(
 )
 _HISTORY = click.option(
     "--history",
-    "history_name",
     type=click.Choice(HISTORIES),
     default=HISTORIES[0],
     show_default=True,
@@ -331,7 +329,7 @@ def budget_options(*names: str) -> Callable[[F], F]:
 
 def _reading_options(names: Sequence[str], *options: Callable[[Any], Any]) -> Callable[[F], F]:
     of_format = (_format_option(name, of_model=True) for name in names)
-    return cast("Callable[[F], F]", _record("reading", _reading, *options, no_verify_option, *of_format))
+    return cast("Callable[[F], F]", _record("reading", _reading, *options, _NO_VERIFY, *of_format))
 
 
 def _text_options(names: Sequence[str]) -> Callable[[F], F]:
@@ -347,6 +345,8 @@ model_options = _reading_options(FORMAT_OPTIONS, _HISTORY)
 """Add how a model is opened and how a text for it is read: ``reading: ReadingOptions``."""
 heldout_options = _reading_options(_TRAINING_FORMAT)
 """Add the same for models that are given a held-out text."""
+opening_options = _reading_options(())
+"""Add how a model is opened alone."""
 history_options = _reading_options(_WORDS, _HISTORY)
 """Add the same for words that are not in a file."""
 

@@ -89,9 +89,7 @@ def predict(
     if model_name == "-" and words == "-":
         raise click.UsageError("stdin (-) can be read only once; give a file for the model")
     shown = console if takes_time(model_name) else Console(quiet=True)
-    model = read_model(
-        model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
-    )
+    model = read_model(model_name, shown, reading, notes=console)
     text_format = format_for(model, reading, shown)
     # Bytes that are not UTF-8 come as surrogates, which cannot be written.
     given = words.encode(errors="surrogateescape").decode(errors="replace")

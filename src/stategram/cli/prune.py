@@ -7,9 +7,10 @@ import click
 from stategram.cli.checks import check_inputs
 from stategram.cli.console import Console
 from stategram.cli.options import (
+    ReadingOptions,
     budget_options,
     force_option,
-    no_verify_option,
+    opening_options,
     output_option,
     vocab_file_option,
     work_options,
@@ -46,7 +47,7 @@ Examples:
 @force_option
 @budget_options()
 @vocab_file_option
-@no_verify_option
+@opening_options
 @work_options
 def prune(
     model_name: str,
@@ -54,7 +55,7 @@ def prune(
     force: bool,
     budget: Budget,
     vocab_file: str | None,
-    no_verify: bool,
+    reading: ReadingOptions,
     console: Console,
 ) -> None:
     """Drop the n-grams that MODEL, a model file or an ARPA file, can best do without (Stolcke 1998).
@@ -84,7 +85,7 @@ def prune(
         raise click.UsageError("an ARPA file cannot be compact; give OUT as a model file")
     check_output(output, names, arpa=arpa, force=force)
     console.steps = 2 + bool(vocab_file) + (budget != NO_LIMIT)
-    model = read_model(model_name, console, verify=not no_verify)
+    model = read_model(model_name, console, reading)
     if arpa:
         ngram_model(model, model_name)
     if vocab_file:

@@ -24,7 +24,7 @@ from stategram.counts import (
     shard_text,
 )
 from stategram.formats import open_model, read_counts
-from stategram.models import HISTORIES, Model, model_of
+from stategram.models import Model, model_of
 from stategram.storage import is_archive, is_url, open_archive
 from stategram.text import (
     SPECIAL_WORDS,
@@ -183,39 +183,29 @@ def show_read_stats(corpus: Corpus | ShardedText, console: Console) -> None:
 
 
 def read_model(
-    name: str,
-    console: Console,
-    *,
-    verify: bool = True,
-    history: str = HISTORIES[0],
-    notes: Console | None = None,
+    name: str, console: Console, reading: ReadingOptions, *, notes: Console | None = None
 ) -> Model:
     """Open a model file or an ARPA file, as the next step of the console; `notes` shows what is missing."""
-    return read_model_and_manifest(name, console, verify=verify, history=history, notes=notes)[0]
+    return read_model_and_manifest(name, console, reading, notes=notes)[0]
 
 
 def read_model_and_manifest(
-    name: str,
-    console: Console,
-    *,
-    verify: bool = True,
-    history: str = HISTORIES[0],
-    notes: Console | None = None,
+    name: str, console: Console, reading: ReadingOptions, *, notes: Console | None = None
 ) -> tuple[Model, Mapping[str, Any] | None]:
     """Return a model as `read_model` does, and its manifest; None for an ARPA file."""
-    manifest = None
+    manifest, notes = None, notes or console
     with console.step(f"opening {name}") as progress:
         if name != "-" and is_archive(name):
-            archive = open_archive(name, kind="model", verify=verify, progress=progress)
+            archive = open_archive(name, kind="model", verify=reading.verify, progress=progress)
             model, manifest = model_of(archive), archive.manifest
         else:
-            model = open_model(name, verify=verify, progress=progress)
+            model = open_model(name, verify=reading.verify, progress=progress)
     for note in model.notes:
-        (notes or console).info(f"      note: {note}")
-    if history not in model.histories:
+        notes.info(f"      note: {note}")
+    if reading.history not in model.histories:
         known = ", ".join(model.histories)
-        (notes or console).info(f"      note: the model has no history {history}, only {known}")
-    model = model.with_history(history)
+        notes.info(f"      note: the model has no history {reading.history}, only {known}")
+    model = model.with_history(reading.history)
     console.detail(f"      {model!r}")
     return model, manifest
 

@@ -79,7 +79,7 @@ def rescore(
     if lm_weight is None and not tune:
         raise click.UsageError("give --lm-weight, or --references and --tune")
     console.steps = 3
-    model = read_model(model_name, console, verify=not reading.no_verify, history=reading.history_name)
+    model = read_model(model_name, console, reading)
     text_format = format_for(model, reading, console)
     with console.step("reading"):
         lists = read_nbest(nbest, costs=costs)

@@ -145,9 +145,7 @@ def score(
     # On a terminal the lines themselves show the progress.
     shown = console if output != "-" or not sys.stdout or not sys.stdout.isatty() else Console(quiet=True)
     shown.steps = 2
-    model = read_model(
-        model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
-    )
+    model = read_model(model_name, shown, reading, notes=console)
     default = REGION_COLUMNS if by == "region" else SCORE_COLUMNS
     of_rows = default if columns is None else [name.strip() for name in columns.split(",")]
     chosen = WordColumns.create(model, of_rows, base, of=OF_REGIONS if by == "region" else COLUMNS)
@@ -168,9 +166,7 @@ def score(
     try:
         with shown.step("scoring") as progress:
             if in_parts:
-                source = ModelSource.of(
-                    model_name, verify=not reading.no_verify, history=reading.history_name
-                )
+                source = ModelSource.of(model_name, verify=reading.verify, history=reading.history)
                 dropped = score_texts(names, scoring, scorer, source, output, progress)
             elif is_table:
                 rows = read_items(

@@ -136,7 +136,7 @@ def select(
             min_words=min_words,
             text_format=reading.format,
             seed=seed,
-            verify=not reading.no_verify,
+            verify=reading.verify,
             progress=progress,
         )
     if as_json:
