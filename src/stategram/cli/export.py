@@ -155,7 +155,7 @@ Examples:
 @click.option(
     "--closed",
     is_flag=True,
-    help="With --arpa: add suffixes of n-grams that pruning has taken, for readers that expect them (NeMo's "
+    help="Add suffixes of n-grams that pruning has taken, for readers that expect them (NeMo's "
     "NGPU-LM). No probability changes.",
 )
 @click.option(
@@ -191,7 +191,8 @@ def export(
     A model that is not one of n-grams is approximated by the back-off model of some size that comes closest
     to it: its n-grams are those that are most worthwhile, seen in training or not. It takes histories from
     the n-gram model that is a part of the model; if there is none, give the training text (--train). It needs
-    no text otherwise. Caches are left out, and no history goes beyond the sentence.
+    no text otherwise. Caches are left out, and no history goes beyond the sentence. --order, --prune,
+    --max-ngrams, --max-size, --train and --closed are for --arpa.
 
     Or write it in another form: a category n-gram for SRILM, an acceptor for OpenFst. Or write the classes of
     its words: the most frequent words first, class by class. Or the states of its contexts, with the events

@@ -224,7 +224,8 @@ threads_option = click.option(
 tmp_option = click.option(
     "--tmp",
     metavar="FOLDER",
-    help="Folder for temporary files, shared by all machines of a --cluster.  [default: the system's folder]",
+    help="Folder for temporary files; workers on other machines must see it too.  [default: the system's "
+    "folder]",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print details.")

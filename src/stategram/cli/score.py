@@ -63,19 +63,16 @@ Examples:
 @click.argument("model_name", metavar="MODEL")
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
 @text_column_option()
-@click.option(
-    "--id-column", metavar="NAME", help="TEXT is a table, of which this column names the sentences."
-)
+@click.option("--id-column", metavar="NAME", help="Column with the ids of sentences, in a table.")
 @click.option(
     "--region-column",
     metavar="NAME",
-    help="Column that names regions: rows with the same id are one sentence. One line per region, with sums "
-    "over its words.",
+    help="Column that names regions, in a table; rows with the same id are one sentence.",
 )
 @click.option(
     "--by",
     type=click.Choice(("word", "sentence", "region")),
-    help="What a row is about.  [default: word; with --region-column, region]",
+    help="One row per word, sentence or region.  [default: word; with --region-column, region]",
 )
 @click.option(
     "--columns",
@@ -93,10 +90,9 @@ Examples:
 @format_option(TABLE_FORMATS)
 @unknown_option
 @output_option(
-    "Output file, compressed if named .gz .xz .bz2 or .zst.",
+    "Output file, compressed if named .gz .xz .bz2 or .zst.  [default: - (stdout)]",
     required=False,
     default="-",
-    show_default="- (stdout)",
 )
 @model_options
 @cluster_options

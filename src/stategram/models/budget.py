@@ -62,8 +62,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
             int,
             Meta(
                 ge=1,
-                description="maximum size in bytes, such as 50M; what is least useful per byte is left out "
-                "first",
+                description="maximum size in bytes, such as 50M; the least useful per byte is dropped first",
                 extra={"metavar": "SIZE"},
             ),
         ]
@@ -72,9 +71,8 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     compact: Annotated[
         bool,
         Meta(
-            description="round probabilities and weights of n-grams to 8 to 12 bits: less than 5 bytes per "
-            "n-gram in place of 8, a perplexity that is the same within 0.1%, sums that are off by less than "
-            "2%"
+            description="quantize probabilities to 8 to 12 bits: under 5 bytes per n-gram instead of 8; "
+            "perplexity changes by less than 0.1%, sums by less than 2%"
         ),
     ] = False
     reserved: Annotated[int, Meta(ge=0)] = 0
