@@ -108,10 +108,19 @@ def steppers() -> dict[str, _core.Stepper]:
     same, whole, parts = np.empty(0, np.uint32), np.empty(0), [ngrams, clustered, categories]
     shares = [whole, whole, np.array([0.5, 1.0, 1.0, 0.5, 1.0, 1.0])]
     mixture = _core.MixtureStepper(parts, [same, same, ints(0, 1, 2, 0, 3, 4)], shares, gate)
-    return {"ngrams": ngrams, "clustered": clustered, "categories": categories, "mixture": mixture}
+    halves = _core.GateTables(2)
+    halves.add([], 0, np.array([0, 1]), np.empty(0), np.full((1, 2), 0.5))
+    nested = _core.MixtureStepper([mixture, ngrams], [same, same], [whole, whole], halves)
+    return {
+        "ngrams": ngrams,
+        "clustered": clustered,
+        "categories": categories,
+        "mixture": mixture,
+        "nested": nested,
+    }
 
 
-@pytest.mark.parametrize("kind", ["ngrams", "clustered", "categories", "mixture"])
+@pytest.mark.parametrize("kind", ["ngrams", "clustered", "categories", "mixture", "nested"])
 @settings(deadline=None, max_examples=50)
 @given(data=st.data())
 def test_states_of_any_bytes_are_refused_or_harmless(kind: str, data: st.DataObject) -> None:
