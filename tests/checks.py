@@ -296,7 +296,7 @@ def check_parts(of: Subject) -> None:
     scores = model.score(of.text)
     assert len(set(model.part_titles)) == len(model.parts)
     if model.parts:
-        assert [part.name for part in scores.parts] == list(map(repr, model.parts))
+        assert [part.name for part in scores.parts] == model.part_titles
     for part in scores.parts:
         assert part.weight >= 0
         assert part.perplexity > 1 or not np.isfinite(part.perplexity)

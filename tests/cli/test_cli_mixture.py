@@ -35,8 +35,12 @@ def test_eval_shows_parts(made: Path, capfd: pytest.CaptureFixture[str]) -> None
     status, out, _ = run("eval", made / "mixture", made / "test.txt", capfd=capfd)
     assert status == 0
     table = out.split("Parts on the text\n")[1].splitlines()
-    assert [line.split()[0] for line in table] == ["Part", "NgramModel(order", "CategoryNgramModel(order"]
-    weights = re.findall(r"\)  +([\d.]+)%", out)
+    assert [line.split("  ")[0] for line in table] == [
+        "Part",
+        "3-gram model, kneser-ney",
+        "2-gram model of 4 categories",
+    ]
+    weights = re.findall(r"  ([\d.]+)%  +\d", out)
     assert sum(map(float, weights)) == pytest.approx(100, abs=0.2)
     status, out, _ = run("eval", made / "mixture", made / "test.txt", "--json", capfd=capfd)
     figures = json.loads(out)

@@ -101,7 +101,7 @@ def test_a_mixture_has_parts() -> None:
     mixture = Mixture(tuple(models), Gate.constant([0.25, 0.75]))
     figures = evaluate(mixture, heldout)
     assert [part.weight for part in figures.parts] == [0.25, 0.75]
-    assert [part.name for part in figures.parts] == list(map(repr, models))
+    assert [part.name for part in figures.parts] == mixture.part_titles
     alone = [evaluate(model, heldout).perplexity for model in models]
     assert [part.perplexity for part in figures.parts] == pytest.approx(alone)
     assert (figures.unknown, figures.orders) == (1, ())

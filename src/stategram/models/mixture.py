@@ -402,7 +402,7 @@ class Mixture(Model):
 
     @cached_property
     def _part_names(self) -> tuple[str, ...]:
-        return tuple(map(repr, self.parts))
+        return tuple(self.part_titles)
 
     @cached_property
     def _aligned(self) -> tuple[AlignedPart, ...]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import msgspec
 
 from stategram.display import DisplayTable, Fact, value_text
 from stategram.errors import BadDataError
 from stategram.evaluation import (
-    PerplexityFigures,
     cross_validated,
     describe_perplexity,
     evaluate,
@@ -171,23 +169,14 @@ def _on_text(explored: ExploredModel) -> Answer:
     except BadDataError as error:  # it has none of the words
         return _section("On the text", [("Perplexity", str(error))])
     history = [("History", explored.history)] if explored.history else []
-    titled = _with_titles(found, model.part_titles)
-    shown = describe_perplexity(titled)
+    shown = describe_perplexity(found)
     return _section(
         "On the text",
         [*shown.facts, *history],
         shown.tables,
-        titles=[part.name for part in titled.parts],
-        weights=[part.weight for part in titled.parts],
+        titles=[part.name for part in found.parts],
+        weights=[part.weight for part in found.parts],
     )
-
-
-def _with_titles(found: PerplexityFigures, titles: Sequence[str]) -> PerplexityFigures:
-    """Return figures whose parts have their titles; the trees of a word tree model are only numbered."""
-    if len(titles) != len(found.parts):
-        return found
-    named = [replace(part, name=title) for part, title in zip(found.parts, titles, strict=True)]
-    return replace(found, parts=tuple(named))
 
 
 def _leaves(model: Model, prefix: str = "") -> Iterator[tuple[str, Model]]:
