@@ -12,7 +12,8 @@ import pytest
 from stategram.cli.entry import cli
 
 # Outputs differ from command to command. --classes is a class file: train reads it, export writes it.
-DIFFERENT_HELP = {"-o", "--output", "--arpa", "--classes"}
+# The format of select is that of its input, too.
+DIFFERENT_HELP = {"-o", "--output", "--arpa", "--classes", "--format"}
 # The formats of tables, counts, classes and pools.
 DIFFERENT_CHOICES = {"--format"}
 

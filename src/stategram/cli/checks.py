@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from itertools import combinations
 from pathlib import Path
 
 import click
@@ -25,15 +24,12 @@ def check_inputs(names: Sequence[str]) -> None:
     file_sizes([name for name in names if is_url(name)])
 
 
-def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse outputs that cannot be written, overwrite an input or each other, before any work is done."""
-    for output in outputs:
+def check_output_file(output: str | None, inputs: Sequence[str]) -> None:
+    """Refuse an output that cannot be written or would overwrite an input, before any work is done."""
+    if output is not None:
         for name in inputs:
             check_output_apart(output, name)
         check_place(output)
-    for first, second in combinations(outputs, 2):
-        if first == second or is_same_file(first, second):
-            raise click.UsageError(f"two outputs would go to {first}; choose two places")
 
 
 def check_output_apart(output: str, model_name: str) -> None:

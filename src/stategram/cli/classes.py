@@ -6,7 +6,7 @@ import math
 
 import click
 
-from stategram.cli.checks import check_inputs, check_outputs, was_given
+from stategram.cli.checks import check_inputs, check_output_file, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import (
     TextOptions,
@@ -125,7 +125,7 @@ def classes(
     names = expand_urls(list(texts))
     inputs = [*names, *filter(None, (evaluate, text.vocab_file, fixed))]
     check_inputs([*inputs, *filter(None, [init])])
-    check_outputs([] if place is None else [place], inputs)
+    check_output_file(place, inputs)
     initial, pinned = (read_classes(name) if name else {} for name in (init, fixed))
     labelled = len({*initial.values(), *pinned.values()})
     if n_classes and n_classes < labelled:

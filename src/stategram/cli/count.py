@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from stategram.cli.checks import check_inputs, check_outputs, refuse_options
+from stategram.cli.checks import check_inputs, check_output_file, refuse_options
 from stategram.cli.console import Console
 from stategram.cli.options import (
     FORMAT_OPTIONS,
@@ -154,7 +154,7 @@ def _count_into_file(
     *,
     merge: bool,
 ) -> None:
-    check_outputs([output], [*names, *([text.vocab_file] if text.vocab_file else [])])
+    check_output_file(output, [*names, *([text.vocab_file] if text.vocab_file else [])])
     if merge:
         refuse_options(FORMAT_OPTIONS, "is for texts; leave it out with --merge")
         console.steps = 2

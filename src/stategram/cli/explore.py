@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from stategram.cli.checks import check_inputs, check_outputs, refuse_options, was_given
+from stategram.cli.checks import check_inputs, check_output_file, refuse_options, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, output_option, work_options
 from stategram.cli.reading import format_for, read_model_and_manifest, show_read_stats
@@ -76,7 +76,7 @@ def explore(
     check_inputs([*texts, *(name for name in model_names if name == "-")])
     if output is not None:
         refuse_options(("port", "no_browser"), "cannot be combined with --output")
-        check_outputs([output], [*texts, *model_names])
+        check_output_file(output, [*texts, *model_names])
         explorer = _explorer(model_names, texts, reading, console)
         with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
             atomic_write(output, saved_page(explorer, progress).encode())

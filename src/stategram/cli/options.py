@@ -306,12 +306,14 @@ def text_column_option(**options: Any) -> Callable[[F], F]:
     return click.option("--text-column", metavar="NAME", help="Column with the text, in a table.", **options)
 
 
-def format_option(formats: Sequence[str], default: str = "tsv") -> Callable[[F], F]:
+def format_option(
+    formats: Sequence[str], default: str = "tsv", *, of: str = "Output format"
+) -> Callable[[F], F]:
     """Return the option of the format of an output, by default that of its name."""
     return click.option(
         "--format",
         type=click.Choice(formats),
-        help=f"Output format.  [default: by the name of OUT, else {default}]",
+        help=f"{of}.  [default: by the name of OUT, else {default}]",
     )
 
 

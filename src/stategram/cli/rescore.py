@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from stategram.cli.checks import check_inputs, check_outputs
+from stategram.cli.checks import check_inputs, check_output_file
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, history_options, json_option, output_option, work_options
 from stategram.cli.reading import format_for, read_model
@@ -71,7 +71,7 @@ def rescore(
         output = "-"
     inputs = [nbest, *([references] if references is not None else [])]
     check_inputs([*inputs, *([model_name] if model_name == "-" else [])])
-    check_outputs([output] if output is not None else [], [*inputs, model_name])
+    check_output_file(output, [*inputs, model_name])
     if as_json and (references is None or output == "-"):
         raise click.UsageError("--json is for --references, and goes to stdout alone")
     if tune and references is None:

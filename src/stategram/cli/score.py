@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from stategram.cli import INTERRUPTED
-from stategram.cli.checks import check_inputs, check_outputs, refuse_options
+from stategram.cli.checks import check_inputs, check_output_file, refuse_options
 from stategram.cli.console import Console
 from stategram.cli.options import (
     ReadingOptions,
@@ -132,7 +132,7 @@ def score(
     is_table = bool(text_column or id_column or region_column)
     by = by or ("region" if region_column else "word")
     check_inputs([*names, *([model_name] if model_name == "-" else [])])
-    check_outputs([output], [*names, model_name])
+    check_output_file(output, [*names, model_name])
     _check_options(by, is_table=is_table, has_regions=region_column is not None)
     found_format = table_format(output, format)
     in_parts = len(names) > 1 or Resources.current().executor is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from stategram.cli.checks import check_inputs, check_outputs
+from stategram.cli.checks import check_inputs, check_output_file
 from stategram.cli.console import Console
 from stategram.cli.options import (
     ReadingOptions,
@@ -72,7 +72,7 @@ R. C. Moore and W. Lewis: Intelligent selection of language model training data.
     help="Write the score of each row too: in a column score, or before a line of text and a tab. Without "
     "--keep and --threshold all rows are written.",
 )
-@format_option(POOL_FORMATS, "that of POOL")
+@format_option(POOL_FORMATS, "by those of POOL, else text", of="Format of POOL and OUT")
 @text_column_option(default="text", show_default=True)
 @click.option(
     "--min-words",
@@ -117,7 +117,7 @@ def select(
     """
     inputs = [in_domain, *([general] if general else [])]
     check_inputs([*pool, *inputs])
-    check_outputs([output], [*pool, *inputs])
+    check_output_file(output, [*pool, *inputs])
     if as_json and output == "-":
         raise click.UsageError("--json and the rows cannot both go to stdout; name an output file")
     console.steps = 1
