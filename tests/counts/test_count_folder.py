@@ -17,10 +17,10 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from backports import zstd
 
 from command_line import run
 from counted_texts import files_of, make_story
+from packed import COMPRESSORS
 from stategram import (
     BadDataError,
     NgramModel,
@@ -56,7 +56,11 @@ def test_a_model_of_counts_has_the_bytes_of_that_of_the_text(
     story: Path, tmp_path: Path, order: int, kind: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     text = tmp_path / f"text.{kind}"
-    compress: dict[str, Callable[[bytes], bytes]] = {"txt": bytes, "gz": gzip.compress, "zst": zstd.compress}
+    compress: dict[str, Callable[[bytes], bytes]] = {
+        "txt": bytes,
+        "gz": gzip.compress,
+        "zst": COMPRESSORS["zstd"],
+    }
     text.write_bytes(compress[kind](story.read_bytes()))
     assert run("train", text, "-o", tmp_path / "model", "--order", order, capfd=capfd)[0] == 0
     for size in ("7k", "40k", "64M"):

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backports import zstd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from naive import runs as naive
+from packed import COMPRESSORS
 from stategram import BadDataError, Corpus, NgramModel, UsageError, Vocabulary, WordClasses, use_resources
 from stategram.counts import (
     Reading,
@@ -151,7 +151,7 @@ def test_a_given_vocabulary_is_kept(story: Path) -> None:
 @pytest.mark.parametrize("suffix", ["gz", "zst"])
 def test_compressed_files_are_one_part_and_several_shards(story: Path, tmp_path: Path, suffix: str) -> None:
     packed = tmp_path / f"story.{suffix}"
-    compress = gzip.compress if suffix == "gz" else zstd.compress
+    compress = gzip.compress if suffix == "gz" else COMPRESSORS["zstd"]
     packed.write_bytes(compress(story.read_bytes() * 40))
     assert text_parts([str(packed)], 100) == [TextPart(str(packed), size=packed.stat().st_size)]
     text = sharded([str(packed)], 4000)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import os
 import sys
 from collections.abc import Callable
@@ -14,8 +12,8 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
-from backports import zstd
 
+from packed import COMPRESSORS
 from stategram.contexts import tags_from_conllu, tags_from_file
 from stategram.errors import BadDataError, StategramError
 from stategram.formats import read_arpa, read_classes, read_counts, read_nbest, read_references
@@ -23,12 +21,6 @@ from stategram.tables import read_items
 from stategram.text import Vocabulary, read_corpus
 
 WORDS = Vocabulary.from_words(["the", "cat"])
-COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
-    "gzip": gzip.compress,
-    "xz": lzma.compress,
-    "bzip2": bz2.compress,
-    "zstd": lambda data: zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1}),
-}
 ARPA = "\\data\\\nngram 1=3\n\n\\1-grams:\n-99\t<s>\n-0.3\t</s>\n-0.3\tthe\n\n\\end\\\n"
 
 

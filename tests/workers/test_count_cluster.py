@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from backports import zstd
 
 from command_line import run
 from counted_texts import files_of, make_story
+from packed import COMPRESSORS
 from stategram import StategramError, count_text, open_cluster
 from stategram.resources import Executor, use_resources
 
@@ -33,7 +33,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_story(tmp_path_factory.mktemp("story"))
 
 
-KINDS: dict[str, Callable[[bytes], bytes]] = {"txt": bytes, "gz": gzip.compress, "zst": zstd.compress}
+KINDS: dict[str, Callable[[bytes], bytes]] = {"txt": bytes, "gz": gzip.compress, "zst": COMPRESSORS["zstd"]}
 SIZES = (5000, 20_000, 10**6)
 
 
