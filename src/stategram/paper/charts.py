@@ -41,30 +41,22 @@ def sweeps_chart(found: Reproduction) -> Chart | None:
     pairs = _pairs(found, lambda row: any(math.isfinite(sweep.perplexity) for sweep in row.sweeps))
     if not pairs:
         return None
-    sweeps = [
-        [(row, number, sweep) for row in rows for number, sweep in enumerate(row.sweeps, 1)]
-        for _, rows in pairs
-    ]
-    panels = [
-        Panel(
-            title,
-            tuple(
-                Point(
-                    number,
-                    sweep.perplexity,
-                    _kind(row),
-                    f"{_kind(row)}, sweep {number} (level {sweep.level}, {sweep.step}): "
-                    f"{perplexity(sweep.perplexity)}, {count(sweep.moves)} moves",
-                )
-                for row, number, sweep in drawn
-                if math.isfinite(sweep.perplexity)
-            ),
-            "sweep",
-            "training perplexity",
-            point_size=14,
-        )
-        for (title, _), drawn in zip(pairs, sweeps, strict=True)
-    ]
+    panels = []
+    for title, rows in pairs:
+        points = [
+            Point(
+                number,
+                sweep.perplexity,
+                _kind(row),
+                f"{_kind(row)}, sweep {number} (level {sweep.level}, {sweep.step}): "
+                f"{perplexity(sweep.perplexity)}, {count(sweep.moves)} moves",
+            )
+            for row in rows
+            for number, sweep in enumerate(row.sweeps, 1)
+            if math.isfinite(sweep.perplexity)
+        ]
+        panels.append(Panel(title, tuple(points), "sweep", "training perplexity", point_size=14))
+    columns = "Model", "Sweep", "Level", "Step", "Moves", _number("Criterion"), _number("Perplexity")
     return Chart(
         "sweeps",
         "How the clusters are learned",
@@ -74,27 +66,12 @@ def sweeps_chart(found: Reproduction) -> Chart | None:
         panels=tuple(panels),
         data=display_table(
             "Sweeps",
-            (
-                "Model",
-                Column("Sweep", "number"),
-                Column("Level", "number"),
-                "Step",
-                Column("Moves", "number"),
-                Column("Criterion", "number"),
-                Column("Perplexity", "number"),
-            ),
+            columns,
             [
-                (
-                    row.title,
-                    number,
-                    sweep.level,
-                    sweep.step,
-                    sweep.moves,
-                    f"{sweep.criterion:,.0f}",
-                    perplexity(sweep.perplexity),
-                )
-                for drawn in sweeps
-                for row, number, sweep in drawn
+                (row.title, n, of.level, of.step, of.moves, f"{of.criterion:,.0f}", perplexity(of.perplexity))
+                for _, rows in pairs
+                for row in rows
+                for n, of in enumerate(row.sweeps, 1)
             ],
         ),
     )
@@ -122,15 +99,8 @@ def bands_chart(found: Reproduction) -> Chart | None:
             )
             for row, band in drawn
         ]
-        panels.append(
-            Panel(
-                title,
-                tuple(points),
-                "context seen in training (times, at least)",
-                "test perplexity",
-                log_y=True,
-            )
-        )
+        x = "context seen in training (times, at least)"
+        panels.append(Panel(title, tuple(points), x, "test perplexity", log_y=True))
     return Chart(
         "bands",
         "Where the tree helps",
@@ -141,19 +111,9 @@ def bands_chart(found: Reproduction) -> Chart | None:
         panels=tuple(panels),
         data=display_table(
             "Perplexity by count of the context",
-            (
-                "Model",
-                Column("Seen", "number"),
-                Column("Events", "number"),
-                Column("Perplexity", "number"),
-            ),
+            ("Model", _number("Seen"), "Events", _number("Perplexity")),
             [
-                (
-                    row.title,
-                    _count_range(band.least, band.most),
-                    band.events,
-                    perplexity(band.perplexity),
-                )
+                (row.title, _count_range(band.least, band.most), band.events, perplexity(band.perplexity))
                 for _, rows in pairs
                 for row in rows
                 for band in row.by_count
@@ -190,7 +150,7 @@ def sizes_chart(found: Reproduction) -> Chart | None:
         panels=(panel,),
         data=display_table(
             "Numbers of clusters",
-            ("Model", "Clusters", Column("Held-out", "number")),
+            ("Model", "Clusters", _number("Held-out")),
             [(title, number, perplexity(value)) for number, value, title in trials],
         ),
     )
@@ -225,6 +185,11 @@ def weights_chart(found: Reproduction) -> Chart | None:
 def _recipe_part_colour(name: str) -> str:
     """Return the colour of a part of a recipe, which has no row of its own, by its title."""
     return "tree" if "clustered" in name else "flat" if "categor" in name else "ngram"
+
+
+def _number(title: str) -> Column:
+    """Return a column of numbers that are written out."""
+    return Column(title, "number")
 
 
 def _kind(row: RowResult) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from stategram.display import Column, DisplayTable, display_table
+from stategram.display import DisplayTable, display_table
 from stategram.explore.pages.rendering import input_files_table, render
 from stategram.paper.charts import bands_chart, perplexity_chart, sizes_chart, sweeps_chart, weights_chart
 from stategram.paper.published import CHOICES
@@ -60,12 +60,6 @@ def report_html(found: Reproduction) -> str:
 def _texts(found: Reproduction) -> DisplayTable:
     return display_table(
         "Texts",
-        (
-            "Text",
-            Column("Sentences", "number"),
-            Column("Words", "number"),
-            Column("Events", "number"),
-            Column("Unknown words", "number"),
-        ),
+        ("Text", "Sentences", "Words", "Events", "Unknown words"),
         [(text.use, text.sentences, text.words, text.events, text.unknown) for text in found.texts],
     )

@@ -223,12 +223,5 @@ def bands_of(log_probs: _LogProbs, counts: NDArray[np.uint32]) -> tuple[CountBan
     for least, most in _BANDS:
         here = (counts >= least) & (True if most is None else counts <= most)
         if here.any():
-            found.append(
-                CountBand(
-                    least=least,
-                    most=most,
-                    events=int(np.count_nonzero(here)),
-                    perplexity=_perplexity(log_probs[here]),
-                )
-            )
+            found.append(CountBand(least, most, int(np.count_nonzero(here)), _perplexity(log_probs[here])))
     return tuple(found)
