@@ -136,7 +136,7 @@
             element("span", { class: "cluster-words" }, joined(topWords(item.node, 6))),
             element("i", { style: `width:${(3 * Math.sqrt(item.node.tokens / largest)).toFixed(2)}rem` }),
             element("span", { class: "cl-number" }, explorer.percent(item.node.tokens)),
-            element("span", { class: "cl-hidden" }, item.node.sides ? ` of the text, ${plural(item.node)}` : ` of the text, class ${item.node.id}`));
+            element("span", { class: "sr" }, item.node.sides ? ` of the text, ${plural(item.node)}` : ` of the text, class ${item.node.id}`));
         }
         item.box.item = item;
       }
