@@ -1,4 +1,4 @@
-"""What the machine may give to a computation: threads, memory, temporary files, workers.
+"""What the machine may give to a computation: threads, memory, temporary files, workers for counting.
 
 Resources never change a result, so they are not arguments of the functions that compute it: the innermost
 ``with use_resources(...)`` around a call has them. Kernels are given ``Resources.current().threads``.
@@ -50,7 +50,7 @@ class Resources:
     tmp
         The folder of temporary files; None for the system's.
     executor
-        Where independent tasks run; None for this thread, one after the other.
+        Where the tasks of counting run; None for this thread, one after the other.
 
     """
 
@@ -95,7 +95,7 @@ def use_resources(
     tmp
         The folder of temporary files; the system's by default.
     executor
-        Where independent tasks run, such as those on several files: see `open_cluster`.
+        Where the tasks of `count_text` run: see `open_cluster`.
 
     Examples
     --------

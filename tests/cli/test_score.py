@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from command_line import TEST, WITHOUT_UNKNOWN, make_models, run
-from stategram import NgramModel, evaluate, open_model, read_corpus
+from stategram import CacheModel, NgramModel, evaluate, open_model, read_corpus
 from stategram.text import TextFormat
 
 
@@ -118,6 +118,41 @@ def test_score_gives_a_line_a_sentence(made: Path, tmp_path: Path, capfd: pytest
     assert [line[:3] for line in lines] == [["1", "6", "0"], ["4", "3", "1"]]
     assert float(lines[1][3]) == pytest.approx(model.score("a zebra sat").log10_prob, abs=0.51e-6)
     assert float(lines[1][4]) == pytest.approx(model.perplexity("a zebra sat"), abs=0.51e-6)
+
+
+@pytest.mark.parametrize("by", ["word", "sentence"])
+def test_several_texts_are_one_table_each_scored_for_itself(
+    by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    CacheModel.train(["the cat sat", "the dog ran", "a cat ran"]).save("cache")  # which looks back
+    names = [f"{number}.gz" for number in range(3)]
+    for name, text in zip(
+        names, ("the cat sat\n\na zebra ran\n", "the dog ran\n" * 40, "a cat\n"), strict=True
+    ):
+        with gzip.open(name, "wt") as file:
+            file.write(text)
+    alone = [run("score", "cache", name, "--by", by, capfd=capfd)[1].splitlines() for name in names]
+    expected = [f"file\t{alone[0][0]}"]
+    for name, lines in zip(names, alone, strict=True):
+        expected += [f"{name}\t{line}" for line in lines[1:]]
+    assert len(expected) == 1 + {"word": 8 + 160 + 3, "sentence": 2 + 40 + 1}[by]
+    status, out, err = run("score", "cache", *names, "--by", by, capfd=capfd)
+    assert (status, out.splitlines()) == (0, expected)
+    assert run("score", "cache", *names, "--by", by, "-o", "scores.tsv.gz", "-q", capfd=capfd) == (0, "", "")
+    with gzip.open("scores.tsv.gz", "rt") as file:
+        assert file.read() == out
+    if by == "word":
+        parquet = pytest.importorskip("pyarrow.parquet")
+        assert run("score", "cache", *names, "-o", "scores.parquet", capfd=capfd)[0] == 0
+        words = parquet.read_table("scores.parquet").select(["file", "word"]).to_pylist()
+        rows = [line.split("\t") for line in expected[1:]]
+        assert [(word["file"], word["word"]) for word in words] == [(row[0], row[3]) for row in rows]
+        status, _, err = run("score", "cache", *names, "--text-column", "a", capfd=capfd)
+        assert (status, "a table (--text-column, --id-column, --region-column) is scored alone" in err) == (
+            2,
+            True,
+        )
 
 
 def test_score_reads_stdin_by_default(made: Path, capfd: pytest.CaptureFixture[str]) -> None:

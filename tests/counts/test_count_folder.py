@@ -32,8 +32,9 @@ from stategram import (
     read_corpus,
     train_recipe,
 )
-from stategram.counts import check_counts, count_folder, is_counts, place_of_counts, sharded_text, shards
+from stategram.counts import check_counts, count_folder, is_counts, sharded_text, shards
 from stategram.counts.blobs import Blobs
+from stategram.counts.count_folder import place_of_counts
 from stategram.storage import manifest_bytes
 from stategram.text import TextFormat
 

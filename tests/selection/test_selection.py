@@ -9,10 +9,6 @@ import json
 import os
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +31,10 @@ from stategram import (
     use_resources,
     write_arpa,
 )
-from stategram.scoring.score import _kept
 from stategram.selection import select
-from stategram.selection.models import SampleTask, sample_texts
+from stategram.selection.models import sample_texts
 from stategram.selection.pool import PoolFile, PoolWriter
-from stategram.selection.row_scores import ROW, _open, find_limit, keys_of
+from stategram.selection.row_scores import ROW, find_limit, keys_of
 from stategram.selection.select import parse_keep
 from stategram.text import TextFormat
 
@@ -269,27 +264,16 @@ def test_rows_of_parquet(texts: Path, tmp_path: Path) -> None:
         written(tmp_path / "bad.parquet", texts / "sea.txt", texts / "land.txt", threshold=0)
 
 
-def in_processes() -> Executor:
-    return ProcessPoolExecutor(2, get_context("spawn"))
-
-
-@pytest.mark.parametrize("executor", [None, lambda: ThreadPoolExecutor(2), in_processes])
-def test_results_depend_neither_on_threads_nor_on_the_executor(
-    texts: Path, tmp_path: Path, executor: Callable[[], Executor] | None
-) -> None:
+def test_results_do_not_depend_on_threads(texts: Path, tmp_path: Path) -> None:
     files = []
     for number in range(3):
         files.append(tmp_path / f"{number}.txt")
         files[-1].write_text("\n".join(sentences(100 + number, number)) + "\n")
     options = ({"keep": "20%"}, {"threshold": 0.1, "scores": True}, {"keep": 30, "seed": 5})
     expected = [written(files, texts / "sea.txt", **option) for option in options]
-    if executor is None:
-        for threads in (1, 2, 3):
-            with use_resources(threads=threads):
-                assert [written(files, texts / "sea.txt", **option) for option in options] == expected
-        return
-    with executor() as workers, use_resources(executor=workers):
-        assert [written(files, texts / "sea.txt", **option) for option in options] == expected
+    for threads in (1, 2, 3):
+        with use_resources(threads=threads):
+            assert [written(files, texts / "sea.txt", **option) for option in options] == expected
 
 
 def test_a_sample_is_random_and_of_the_given_size(tmp_path: Path) -> None:
@@ -298,9 +282,7 @@ def test_a_sample_is_random_and_of_the_given_size(tmp_path: Path) -> None:
     file = PoolFile.of(str(tmp_path / "pool.txt"))
 
     def sampled(n_bytes: int, seed: int) -> list[str]:
-        task = SampleTask(file, n_bytes, (seed, 0))
-        assert str(task) == file.name
-        return [text.decode() for text in sample_texts(task)]
+        return [text.decode() for text in sample_texts(file, n_bytes, (seed, 0))]
 
     means = []
     for seed in range(20):
@@ -449,45 +431,6 @@ def test_pipes_are_read_once(texts: Path, n_pipes: int) -> None:
     assert found == written(*files, keep="10%")
 
 
-@pytest.mark.parametrize("fails", ["in-domain", "general"])
-def test_no_model_stays_open_after_an_error(
-    texts: Path, models: tuple[NgramModel, NgramModel], fails: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    save = NgramModel.save
-
-    def full(model: NgramModel, path: Path) -> None:
-        if path.name == fails:
-            raise StategramError("No space left on device")
-        save(model, path)
-
-    monkeypatch.setattr(NgramModel, "save", full)
-    with pytest.raises(StategramError, match="No space left"):
-        written(texts / "pool.txt", *models, keep=1)
-    assert _kept == {}
-    assert _open.cache_info().currsize == 0
-
-
-@dataclass
-class Elsewhere:
-    """Runs tasks on a machine with a disk of its own, as far as one function is concerned."""
-
-    function: str
-
-    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        for item in items:
-            assert str(item).endswith("pool.txt")
-            result = function(item)
-            if function.__name__ == self.function:
-                Path(item.path).unlink()
-            yield result
-
-
-def test_files_of_workers_have_to_be_visible(texts: Path) -> None:
-    message = "is not visible on this machine; the output, or --tmp, has to be"
-    with use_resources(executor=Elsewhere("score_file")), pytest.raises(StategramError, match=message):
-        written(texts / "pool.txt", texts / "sea.txt", keep=1)
-
-
 def test_in_domain_texts_that_cannot_be_used(texts: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n")
     (tmp_path / "greek.txt").write_text("\u03b7 \u03b8\u03b1\u03bb\u03b1\u03c3\u03c3\u03b1\n")
@@ -519,3 +462,21 @@ def test_a_table_can_be_the_in_domain_text(texts: Path, tmp_path: Path) -> None:
     assert written(texts / "pool.txt", tmp_path / "sea.jsonl", texts / "land.txt", **options) == written(
         texts / "pool.txt", texts / "sea.txt", texts / "land.txt", **options
     )
+
+
+@pytest.mark.parametrize("rows", [299, 301])
+def test_a_pool_that_changes_between_its_two_passes_is_refused(
+    texts: Path, tmp_path: Path, rows: int
+) -> None:
+    pools = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for pool in pools:
+        pool.write_text("\n".join(sentences(300, 0)) + "\n")
+
+    def change(fraction: float, message: str) -> None:
+        if fraction > 0.79:  # all of the pool is scored
+            pools[0].write_text("\n".join(sentences(rows, 0)) + "\n")
+
+    with pytest.raises(
+        BadDataError, match=r"a\.txt: it has changed while it was read; run the command again"
+    ):
+        written(pools, texts / "sea.txt", texts / "land.txt", scores=True, progress=change)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from stategram.errors import StategramError
-from stategram.storage import atomic_write, open_archive, temporary_files, temporary_folder, write_archive
+from stategram.storage import atomic_open, atomic_write, open_archive, temporary_files, write_archive
 from stategram.storage.files import hold
 
 ON_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="open files are not renamed, signals")
@@ -146,12 +146,15 @@ def test_stale_files_are_removed_but_not_those_of_the_living(file: Path, tmp_pat
 
 @ON_POSIX
 def test_what_is_being_written_is_held(tmp_path: Path) -> None:
-    with temporary_folder(tmp_path / "name") as made:
+    with atomic_open(tmp_path / "name") as file:
+        file.write(b"y")
+        (made,) = tmp_path.iterdir()
         with pytest.raises(BlockingIOError):
             hold(made)
         atomic_write(tmp_path / "name", b"x")
         assert made.exists()
     assert not made.exists()
+    assert (tmp_path / "name").read_bytes() == b"y"
     with pytest.raises(FileNotFoundError):
         hold(made)
 

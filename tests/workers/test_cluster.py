@@ -6,7 +6,6 @@ import contextlib
 import datetime
 import gzip
 import ipaddress
-import json
 import logging
 import os
 import re
@@ -26,11 +25,10 @@ import pytest
 
 import cluster_tasks as tasks
 import stategram
-from command_line import TRAIN, run
+from command_line import run
+from counted_texts import files_of, make_story
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
-from stategram.scoring import ModelSource, TextScorer, TextScoring, score_texts
-from stategram.text import TextFormat
 from stategram.workers import cluster, executor, open_cluster
 from stategram.workers.executor import TaskSettings, run_task
 
@@ -519,141 +517,39 @@ def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
 # ---- commands
 
 
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a folder with a model, a mixture and three texts."""
-    place = tmp_path_factory.mktemp("texts")
-    trigram, unigram = (stategram.NgramModel.train(TRAIN.splitlines(), order) for order in (3, 1))
-    trigram.save(place / "model")
-    stategram.Mixture.fit([trigram, unigram], ["the dog sat", "a cat ran"]).save(place / "mixture")
-    for number, text in enumerate(("the cat sat\n\na zebra ran\n", "the dog ran\n" * 40, "a cat\n")):
-        with gzip.open(place / f"{number}.gz", "wt") as file:
-            file.write(text)
-    return place
-
-
-def output_of(*arguments: object, capfd: pytest.CaptureFixture[str]) -> str:
-    status, out, messages = run(*arguments, capfd=capfd)
+def count(text: Path, output: Path, capfd: pytest.CaptureFixture[str], *options: str) -> dict[str, bytes]:
+    status, _, messages = run("count", text, "-o", output, "--order", 2, *options, capfd=capfd)
     assert status == 0, messages
-    return out
+    return files_of(output)
 
 
-def test_commands_print_the_same_with_workers(
-    local: Executor,
-    texts: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(texts)
-    monkeypatch.setattr("stategram.text.corpus.EVENTS_PER_PIECE", 20)
-    names = [f"{number}.gz" for number in range(3)]
-    commands: list[list[object]] = [
-        ["score", "model", *names],
-        ["score", "model", *names, "--by", "sentence", "--format", "jsonl"],
-        ["score", "model", "1.gz", "--columns", "word,entropy", "--format", "csv"],
-        ["score", "mixture", *names, "--columns", "all", "--unknown", "spell"],
-        ["eval", "mixture", *names, "--json"],
-        ["eval", "model", *names, "--compare", "mixture", "--unknown", "spell", "--json"],
-    ]
-    here = [output_of(*command, capfd=capfd) for command in commands]
-    packed = tmp_path / "scores.tsv.gz"
-    with use_resources(executor=local):
-        assert [output_of(*command, capfd=capfd) for command in commands] == here
-        assert output_of("score", "model", *names, "-o", packed, capfd=capfd) == ""
-        with gzip.open(packed, "rt") as file:
-            assert file.read() == here[0]
-    assert [file.name for file in tmp_path.iterdir()] == [packed.name]
-    header, first, *rows = here[0].splitlines()
-    assert header.startswith("file\tsentence\tposition\tword\t")
-    assert first.startswith("0.gz\t1\t1\tthe\t")
-    assert len(rows) + 1 == 8 + 160 + 3
-    # Each text is scored as it is alone, and evaluated as a part of one text.
-    alone = output_of("score", "model", "1.gz", capfd=capfd).splitlines()[1:]
-    assert [row for row in rows if row.startswith("1.gz")] == [f"1.gz\t{row}" for row in alone]
-    assert json.loads(here[4])["events"] == 8 + 160 + 3
-    figures = json.loads(output_of("eval", "mixture", "-q", "--json", *names, capfd=capfd))
-    assert figures == json.loads(here[4])
-
-
-def test_the_option_opens_a_cluster(texts: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    command = ("eval", texts / "model", texts / "1.gz")
-    out = output_of(*command, "--cluster", "local:1", capfd=capfd)
-    assert out == output_of(*command, capfd=capfd)
-    status, _, messages = run(*command, "--cluster", "tcp://10.0.0.1:8786", capfd=capfd)
+def test_the_option_opens_a_cluster(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = make_story(tmp_path)
+    found = count(text, tmp_path / "found", capfd, "--cluster", "local:1", "--shard-size", "20K")
+    assert found == count(text, tmp_path / "expected", capfd, "--shard-size", "20K")
+    command = ("count", text, "-o", tmp_path / "none", "--cluster", "tcp://10.0.0.1:8786")
+    status, _, messages = run(*command, capfd=capfd)
     assert status == 2
     assert "tcp:// is not encrypted" in messages
+    # Complete counts need no workers.
+    assert count(text, tmp_path / "found", capfd, "--cluster", "local:0", "--shard-size", "20K") == found
 
 
 def test_certificates_come_from_the_environment(
-    processes: Processes, texts: Path, capfd: pytest.CaptureFixture[str]
+    processes: Processes, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     processes.start_worker()
     variables = {"ca-file": "CA_FILE", "cert": "CLIENT__CERT", "key": "CLIENT__KEY"}
     tls = {f"DASK_DISTRIBUTED__COMM__TLS__{variables[name]}": str(f) for name, f in processes.files.items()}
-    command = ("eval", texts / "model", texts / "1.gz")
+    (tmp_path / "text").mkdir()
+    text, output = make_story(tmp_path / "text"), tmp_path / "found"
+    command = ("count", text, "-o", output, "--order", "2", "--cluster", processes.address)
     done = subprocess.run(
-        [sys.executable, "-m", "stategram", *command, "--cluster", processes.address],
+        [sys.executable, "-m", "stategram", *command],
         env={**os.environ, **tls},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == output_of(*command, capfd=capfd)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["1.gz", "-"], "stdin (-) is"),
-        (["1.gz", "2.gz", "--text-column", "a"], "a table (--text-column, --id-column, --region-column) is"),
-        (["1.gz", "2.gz", "--format", "parquet"], "the format parquet is"),
-    ],
-)
-def test_what_is_scored_only_alone(
-    texts: Path,
-    arguments: list[str],
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(texts)
-    status, _, messages = run("score", "model", *arguments, capfd=capfd)
-    assert status == 2
-    assert f"{message} for one text only, without --cluster; leave one of them out" in messages
-
-
-def test_scores_that_were_written_elsewhere(
-    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = ModelSource.of(str(texts / "model"), verify=True, history="sentence")
-    scoring = TextScoring(None, "2", "unk", TextFormat())
-    scorer = TextScorer(source.open(), "unk")
-    monkeypatch.setattr("stategram.scoring.score._score_part", lambda part: (0, scorer.count))
-    output = tmp_path / "scores.tsv"
-    with pytest.raises(StategramError, match=r"part-0 is not visible on this machine; the output, or --tmp"):
-        score_texts(["s3://me:secret@bucket/a"], scoring, scorer, source, str(output))
-    assert not output.exists()
-
-
-def test_a_changed_arpa_file_is_another_model(tmp_path: Path) -> None:
-    arpa = tmp_path / "model.arpa"
-    sources, sizes, words = [], set(), []
-    for text in ("a b a", "b a b"):
-        stategram.write_arpa(stategram.NgramModel.train([text], 1), arpa)
-        os.utime(arpa, (0, 0))
-        sizes.add(arpa.stat().st_size)
-        sources.append(ModelSource.of(str(arpa), verify=True, history="sentence"))
-        assert sources[-1].open() is sources[-1].open()
-        words.append(sources[-1].open().vocabulary.words[3])
-    assert len(sizes) == 1
-    assert words == ["a", "b"]
-    with pytest.raises(StategramError, match="is not the model that the command has opened"):
-        sources[0].open()
-
-
-def test_a_model_that_is_not_the_same_on_workers_is_refused(texts: Path) -> None:
-    source = ModelSource("model", "0" * 64, verify=True, history="sentence")
-    with contextlib.chdir(texts), pytest.raises(StategramError, match="model is not the model that the comm"):
-        source.open()
+    assert files_of(output) == count(text, tmp_path / "expected", capfd)

@@ -116,19 +116,3 @@ def test_stdin_and_pipes_are_refused_on_workers(
     with use_resources(executor=local):
         code, _, err = run("count", story, "-", "-o", tmp_path / "c", capfd=capfd)
     assert (code, "workers cannot read <stdin>" in err) == (2, True)
-
-
-def test_select_on_workers_writes_the_same(
-    story: Path, tmp_path: Path, local: Executor, capfd: pytest.CaptureFixture[str]
-) -> None:
-    domain = tmp_path / "domain.txt"
-    domain.write_text("".join(story.read_text().splitlines(keepends=True)[:300]))
-    written = []
-    for executor in (None, local):
-        place = tmp_path / f"chosen{executor is local}"
-        options = ["--in-domain", domain, "--keep", "20%", "-o", place]
-        with use_resources(executor=executor):
-            assert run("select", story, story, *options, capfd=capfd)[0] == 0
-        written.append(place.read_bytes())
-    assert written[0] == written[1]
-    assert 0.1 < len(written[0]) / (2 * story.stat().st_size) < 0.3

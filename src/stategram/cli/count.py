@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import click
@@ -16,7 +16,7 @@ from stategram.cli.options import (
     document_text_options,
     force_option,
     format_option,
-    large_text_options,
+    memory_options,
     order_option,
     output_option,
     work_options,
@@ -24,20 +24,20 @@ from stategram.cli.options import (
 from stategram.cli.reading import counts_or_text, read_count_files, show_text
 from stategram.counts import (
     MIN_SHARD_SIZE,
+    Blobs,
     Counting,
     Reading,
     Workspace,
     count_ngrams,
     default_shard_size,
-    place_of_counts,
-    shard_text,
 )
 from stategram.formats import COUNT_FORMATS, write_counts
-from stategram.resources import parse_size
+from stategram.resources import Executor, parse_size
 from stategram.storage import expand_urls, is_url, uncompressed_name
 from stategram.tables import choose_format
 from stategram.wording import command_line, plural
 from stategram.wording import size as format_bytes
+from stategram.workers import open_cluster
 
 _FOLDER = "folder"
 _ORDER = 5
@@ -70,7 +70,14 @@ Examples:
     metavar="SIZE",
     help="Shard size; does not affect the result.  [default: 64M, less with --memory]",
 )
-@large_text_options
+@click.option(
+    "--cluster",
+    metavar="WHERE",
+    help="Workers: local:N for N processes on this machine; tls://HOST:PORT for the scheduler of a Dask "
+    "cluster, with the certificates of Dask's configuration; or tcp://127.0.0.1:PORT, one on this machine "
+    "without encryption. --threads is then per worker.",
+)
+@memory_options
 @document_text_options
 @work_options
 def count(
@@ -81,6 +88,7 @@ def count(
     merge: bool,
     force: bool,
     shard_size: str | None,
+    cluster: str | None,
     text: TextOptions,
     console: Console,
 ) -> None:
@@ -105,7 +113,7 @@ def count(
     if format == _FOLDER:
         if merge:
             raise click.UsageError("--merge makes one count file; give another --format than folder")
-        _count_into_folder(names, output, order or _ORDER, text, shard_size, console, replaces=force)
+        _count_into_folder(names, output, order or _ORDER, text, shard_size, cluster, console, replaces=force)
     else:
         refuse_options(
             ("force", "shard_size", "cluster"), f"is for a folder; leave it out with --format {format}"
@@ -119,6 +127,7 @@ def _count_into_folder(
     order: int,
     text: TextOptions,
     shard_size: str | None,
+    cluster: str | None,
     console: Console,
     *,
     replaces: bool,
@@ -132,13 +141,17 @@ def _count_into_folder(
     if not replaces and counting.finished(output) is not None:
         console.info(f"{output} is complete already: the same files and options; --force counts again")
         return
-    console.steps = 2
-    with _saying_how_to_continue(output), place_of_counts(output, replaces=replaces) as blobs:
-        with console.step("reading") as progress:
-            found = shard_text(counting.reading, blobs, progress)
-        show_text(found, console)
-        with console.step(f"counting n-grams of up to {plural(order, 'word')}") as progress:
-            counted = counting.count(found, blobs, progress)
+    console.steps = 1
+    try:
+        with (
+            _workers(cluster),
+            console.step(f"counting n-grams of up to {plural(order, 'word')}") as progress,
+        ):
+            counted = counting.run(output, replaces=replaces, progress=progress)
+    except KeyboardInterrupt as end:
+        raise KeyboardInterrupt(f"progress saved in {output}; run the same command to continue") from end
+    show_text(counted, console)
+    blobs = Blobs(output)
     n_bytes = sum(map(blobs.size, blobs.names()))
     console.info(f"      {plural(len(counted.shards), 'shard')}, {format_bytes(n_bytes)} in {output}")
     console.info(f"      try: {command_line('train', output, '-o', 'model')}")
@@ -170,9 +183,9 @@ def _count_into_file(
         write_counts(found, output, format=format, progress=progress)
 
 
-@contextmanager
-def _saying_how_to_continue(output: str) -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt as end:
-        raise KeyboardInterrupt(f"progress saved in {output}; run the same command to continue") from end
+def _workers(cluster: str | None) -> AbstractContextManager[Executor | None]:
+    """Return the workers that the command asks for, if any."""
+    if cluster is None:
+        return nullcontext()
+    threads: int | None = click.get_current_context().params["threads"]
+    return open_cluster(cluster, threads=threads)

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
 import click
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +10,6 @@ from stategram.cli.checks import check_inputs, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import (
     ReadingOptions,
-    cluster_options,
     json_option,
     model_options,
     unknown_option,
@@ -27,15 +21,11 @@ from stategram.evaluation import (
     compare_scores,
     describe_comparison,
     describe_perplexity,
-    evaluate_scores,
+    evaluate,
     score_in_pieces,
 )
-from stategram.models import Model, Scores, UnknownWords
-from stategram.progress import Progress
-from stategram.resources import Resources
-from stategram.scoring import ModelSource, PieceScorer
+from stategram.models import Scores, UnknownWords
 from stategram.storage import expand_urls
-from stategram.text import Corpus
 from stategram.wording import plural
 
 
@@ -62,7 +52,6 @@ Examples:
 @json_option
 @unknown_option
 @model_options
-@cluster_options
 @work_options
 def eval(
     model_name: str,
@@ -99,10 +88,8 @@ def eval(
     console.steps = 3
     model = read_model(model_name, console, reading)
     corpus = read_test(model, tests, reading, console)
-    with console.step("evaluating") as progress, _scoring(model_name, reading, progress) as score:
-        figures = evaluate_scores(
-            model, corpus, score, unknown=unknown, all_histories=not was_given("history")
-        )
+    with console.step("evaluating"):
+        figures = evaluate(model, corpus, unknown=unknown, all_histories=not was_given("history"))
     if figures.above_one:
         console.info(
             f"      note: {plural(figures.above_one, 'event has', 'events have')} a probability above 1: "
@@ -130,8 +117,8 @@ def _compare(
     for name in names:
         model = read_model(name, console, reading)
         corpus = read_test(model, tests, reading, console)
-        with console.step("evaluating") as progress, _scoring(name, reading, progress) as score:
-            scores[name] = score(model, corpus.in_vocabulary(model.vocabulary))
+        with console.step("evaluating"):
+            scores[name] = score_in_pieces(model, corpus.in_vocabulary(model.vocabulary))
             if unknown != "unk":
                 log_probs[name] = UnknownWords(model, unknown).log_probs(scores[name], corpus)
     found = compare_scores(scores, log_probs)
@@ -141,18 +128,3 @@ def _compare(
             "all models have a probability of their own"
         )
     click.echo(json_text(found) if as_json else description_text(describe_comparison(found)))
-
-
-@contextmanager
-def _scoring(
-    name: str, reading: ReadingOptions, progress: Progress
-) -> Iterator[Callable[[Model, Corpus], Scores]]:
-    """Yield what scores a text by a model: workers, if there are any."""
-    if Resources.current().executor is None:
-        yield score_in_pieces
-        return
-    if name == "-":
-        raise click.UsageError("workers cannot read a model from stdin (-); give a file")
-    source = ModelSource.of(name, verify=reading.verify, history=reading.history)
-    with tempfile.TemporaryDirectory(prefix="stategram-", dir=Resources.current().tmp) as folder:
-        yield PieceScorer(source, Path(folder), progress)

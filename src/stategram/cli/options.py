@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast, get_args
 
@@ -221,23 +220,13 @@ threads_option = click.option(
     metavar="N",
     help="Number of threads; results do not depend on it.  [default: all processors]",
 )
-tmp_option = click.option(
-    "--tmp",
-    metavar="FOLDER",
-    help="Folder for temporary files; workers on other machines must see it too.  [default: the system's "
-    "folder]",
+_TMP = click.option(
+    "--tmp", metavar="FOLDER", help="Folder for temporary files.  [default: the system's folder]"
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print details.")
 _MEMORY = click.option(
     "--memory", metavar="SIZE", help="Memory limit, such as 2G; larger arrays go to temporary files."
-)
-_CLUSTER = click.option(
-    "--cluster",
-    metavar="WHERE",
-    help="Workers: local:N for N processes on this machine; tls://HOST:PORT for the scheduler of a Dask "
-    "cluster, with the certificates of Dask's configuration; or tcp://127.0.0.1:PORT, one on this machine "
-    "without encryption. --threads is then per worker.",
 )
 _HISTORY = click.option(
     "--history",
@@ -371,17 +360,7 @@ def console_options(command: F) -> F:
 
 def memory_options(command: F) -> F:
     """Add --memory and --tmp, for a command with `work_options` or `common_options`."""
-    return _add(command, _MEMORY, tmp_option)
-
-
-def cluster_options(command: F) -> F:
-    """Add --cluster and --tmp, for a command with `work_options` or `common_options`."""
-    return _add(command, _CLUSTER, tmp_option)
-
-
-def large_text_options(command: F) -> F:
-    """Add --memory, --cluster and --tmp, for a command with `work_options` or `common_options`."""
-    return _add(command, _MEMORY, _CLUSTER, tmp_option)
+    return _add(command, _MEMORY, _TMP)
 
 
 def _add(command: F, *options: Callable[[Any], Any]) -> F:
@@ -400,17 +379,7 @@ def _in_console(command: F) -> F:
             raise click.UsageError("--quiet and --verbose contradict each other; give one of them")
         console = Console(quiet=quiet, verbose=verbose)
         resources = {name: options.pop(name, None) for name in ("threads", "memory", "tmp")}
-        cluster = _cluster(options.pop("cluster", None), resources["threads"])
-        with use_resources(**resources), console.log_messages(), cluster:
+        with use_resources(**resources), console.log_messages():
             return command(console=console, **options)
 
     return cast("F", in_console)
-
-
-def _cluster(address: str | None, threads: int | None) -> AbstractContextManager[object]:
-    """Return what opens a cluster, if one was asked for."""
-    if address is None:
-        return nullcontext()
-    from stategram.workers import open_cluster
-
-    return open_cluster(address, threads=threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import click
 
@@ -12,7 +12,6 @@ from stategram.cli.checks import check_inputs, check_output_file, refuse_options
 from stategram.cli.console import Console
 from stategram.cli.options import (
     ReadingOptions,
-    cluster_options,
     format_option,
     model_options,
     output_option,
@@ -21,7 +20,6 @@ from stategram.cli.options import (
     work_options,
 )
 from stategram.cli.reading import format_for, read_model
-from stategram.resources import Resources
 from stategram.scoring import (
     BASES,
     COLUMNS,
@@ -29,12 +27,9 @@ from stategram.scoring import (
     REGION_COLUMNS,
     SCORE_COLUMNS,
     ItemBlock,
-    ModelSource,
     TextScorer,
-    TextScoring,
     WordColumns,
     score_items,
-    score_text,
     score_texts,
 )
 from stategram.storage import expand_urls
@@ -55,7 +50,7 @@ Examples:
   stategram score model text.txt > surprisal.tsv
   stategram score model text.txt --columns word,surprisal,entropy -o words.csv
   stategram score model text.txt --by sentence -o scores.tsv.gz
-  stategram score model texts/*.txt.gz -o words.tsv.gz --cluster local:4
+  stategram score model texts/*.txt.gz -o words.tsv.gz
   stategram score model items.csv --text-column sentence --id-column item -o words.csv
   stategram score model regions.csv --text-column text --id-column item --region-column region
   echo "the cat sat" | stategram score model""",
@@ -95,7 +90,6 @@ Examples:
     default="-",
 )
 @model_options
-@cluster_options
 @work_options
 def score(
     model_name: str,
@@ -122,8 +116,7 @@ def score(
     id are one sentence.
 
     The rows of several texts follow each other, with the name of the text in a first column, file. Each text
-    is scored for itself, with --cluster by several workers: these find MODEL and TEXT under the same names,
-    and write their rows to files beside the output, or in --tmp.
+    is scored for itself.
 
     From a pipe or a keyboard, lines are scored as they come: the answer to each is printed before the next
     one is needed.
@@ -135,9 +128,10 @@ def score(
     check_output_file(output, [*names, model_name])
     _check_options(by, is_table=is_table, has_regions=region_column is not None)
     found_format = table_format(output, format)
-    in_parts = len(names) > 1 or Resources.current().executor is not None
-    if in_parts:
-        _check_parts(model_name, names, found_format, is_table=is_table)
+    if is_table and len(names) > 1:
+        raise click.UsageError(
+            "a table (--text-column, --id-column, --region-column) is scored alone; give one TEXT"
+        )
     # On a terminal the lines themselves show the progress.
     shown = console if output != "-" or not sys.stdout or not sys.stdout.isatty() else Console(quiet=True)
     shown.steps = 2
@@ -151,20 +145,9 @@ def score(
     text_format = format_for(model, reading, shown)
     for note in _notes_on_lines(names[0], is_table, text_format):
         console.info(f"      note: {note}")
-    scoring = TextScoring(
-        None if by == "sentence" else tuple(of_rows),
-        base,
-        unknown,
-        text_format,
-        found_format,
-        with_name=len(names) > 1,
-    )
     try:
         with shown.step("scoring") as progress:
-            if in_parts:
-                source = ModelSource.of(model_name, verify=reading.verify, history=reading.history)
-                dropped = score_texts(names, scoring, scorer, source, output, progress)
-            elif is_table:
+            if is_table:
                 rows = read_items(
                     names[0], text_column=text_column, id_column=id_column, region_column=region_column
                 )
@@ -172,7 +155,8 @@ def score(
                 dropped = items.block.corpus.stats.n_dropped
                 score_items(scorer, items, chosen, f"{by}s", progress).write(output, found_format)
             else:
-                dropped = score_text(names[0], scoring, scorer, output, progress)
+                of_words = None if by == "sentence" else chosen
+                dropped = score_texts(names, scorer, of_words, text_format, output, found_format, progress)
     except KeyboardInterrupt:
         if output != "-":
             raise
@@ -195,17 +179,6 @@ def _check_options(by: str, *, is_table: bool, has_regions: bool) -> None:
         refuse_options(
             ("document_mark", "encoding_errors"), "cannot be combined with a table (--text-column)"
         )
-
-
-def _check_parts(model_name: str, texts: Sequence[str], format: str, *, is_table: bool) -> None:
-    """Refuse what is only for one text that is scored here: workers write files, which are put together."""
-    for is_refused, what in (
-        ("-" in texts or model_name == "-", "stdin (-) is"),
-        (is_table, "a table (--text-column, --id-column, --region-column) is"),
-        (format == "parquet", "the format parquet is"),
-    ):
-        if is_refused:
-            raise click.UsageError(f"{what} for one text only, without --cluster; leave one of them out")
 
 
 def _notes_on_lines(text: str, is_table: bool, text_format: TextFormat) -> Iterator[str]:

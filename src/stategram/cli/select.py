@@ -12,7 +12,7 @@ from stategram.cli.options import (
     format_option,
     heldout_options,
     json_option,
-    large_text_options,
+    memory_options,
     output_option,
     text_column_option,
 )
@@ -84,7 +84,7 @@ R. C. Moore and W. Lewis: Intelligent selection of language model training data.
 )
 @output_option("Output file; - is stdout. .gz .xz .bz2 .zst are compressed.")
 @json_option
-@large_text_options
+@memory_options
 @heldout_options
 @common_options
 def select(

@@ -1,6 +1,6 @@
 """Ids to sorted counts."""
 
-from stategram.counts.blobs import TemporaryBlobs
+from stategram.counts.blobs import Blobs, TemporaryBlobs
 from stategram.counts.count_folder import (
     CountedText,
     Counting,
@@ -8,7 +8,6 @@ from stategram.counts.count_folder import (
     count_text,
     is_counts,
     open_counts,
-    place_of_counts,
 )
 from stategram.counts.ngrams import (
     BigramCounts,
@@ -43,6 +42,7 @@ __all__ = [
     "RANGE_SIZE",
     "TOO_LARGE_ADVICE",
     "BigramCounts",
+    "Blobs",
     "CompressedCounts",
     "CountedLevel",
     "CountedText",
@@ -67,7 +67,6 @@ __all__ = [
     "is_counts",
     "open_counts",
     "peak_memory",
-    "place_of_counts",
     "ranges_of",
     "require_countable",
     "shard_text",

@@ -248,11 +248,7 @@ def count_text(
     words = WordChoice(vocabulary, vocabulary_size, min_count)
     how = TextFormat.of_words(vocabulary).override(text_format)
     counting = Counting(Reading(names, how, words, shard_size), order)
-    if (found := counting.finished(os.fspath(place))) is not None:
-        return found
-    with place_of_counts(os.fspath(place)) as blobs:
-        text = shard_text(counting.reading, blobs, subprogress(progress, 0.0, 0.3))
-        return counting.count(text, blobs, subprogress(progress, 0.3, 1.0))
+    return counting.run(os.fspath(place), progress=progress)
 
 
 @contextmanager
@@ -314,7 +310,15 @@ class Counting:
         found = open_counts(place) if is_counts(place) else None
         return found if found is not None and found.manifest.job == self.job else None
 
-    def count(self, text: ShardedText, blobs: Blobs, progress: Progress | None = None) -> CountedText:
+    def run(self, place: str, *, replaces: bool = False, progress: Progress | None = None) -> CountedText:
+        """Count the files and keep the counts; those that are complete are opened, unless `replaces`."""
+        if not replaces and (found := self.finished(place)) is not None:
+            return found
+        with place_of_counts(place, replaces=replaces) as blobs:
+            text = shard_text(self.reading, blobs, subprogress(progress, 0.0, 0.3))
+            return self._count(text, blobs, subprogress(progress, 0.3, 1.0))
+
+    def _count(self, text: ShardedText, blobs: Blobs, progress: Progress | None) -> CountedText:
         """Count the text, whose shards are in `blobs`, and keep the counts there."""
         reading = self.reading
         runs = count_runs(text, self.order, subprogress(progress, 0.0, 0.5))

@@ -16,7 +16,6 @@ from stategram.evaluation.perplexity import (
     PerplexityFigures,
     evaluate,
     evaluate_resampled,
-    evaluate_scores,
     score_in_pieces,
 )
 from stategram.evaluation.rescoring import Rescored, WordErrors, rescore
@@ -57,7 +56,6 @@ __all__ = [
     "describe_perplexity",
     "evaluate",
     "evaluate_resampled",
-    "evaluate_scores",
     "heldout_tables",
     "history_sums",
     "quantiles",

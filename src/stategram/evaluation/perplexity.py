@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -148,25 +147,6 @@ def evaluate(
     (4.21, 3.73, 4.82)
 
     """
-    return evaluate_scores(model, corpus, score_in_pieces, unknown=unknown, all_histories=all_histories)
-
-
-def score_in_pieces(model: Model, corpus: Corpus) -> Scores:
-    """Return the scores of a text; one of many events is scored piece by piece, as workers do it."""
-    if model.looks_back or corpus.n_events == 0:
-        return model.score(corpus)
-    return Scores.join(corpus, [model.score(piece) for _, piece in corpus.pieces()])
-
-
-def evaluate_scores(
-    model: Model,
-    corpus: Corpus | Sentences,
-    score: Callable[[Model, Corpus], Scores],
-    *,
-    unknown: str,
-    all_histories: bool,
-) -> PerplexityFigures:
-    """Return what `evaluate` returns, with the scores of a function, such as one that has workers."""
     require_model(model)
     words = UnknownWords(model, unknown)
     text = spelled_corpus(model.vocabulary, corpus)
@@ -178,7 +158,7 @@ def evaluate_scores(
     Units.of(encoded).resampling.warn()
 
     def of(one: Model) -> tuple[PerplexityFigures, ResampledPerplexity]:
-        scores = score(one, encoded)
+        scores = score_in_pieces(one, encoded)
         figures, resampled = evaluate_resampled(scores, one.order, words.choice)
         if words.choice == "spell":
             figures = _with_spelling(figures, words.log_probs(scores, text), text)
@@ -201,6 +181,13 @@ def evaluate_scores(
         for name, (figures, resampled) in found.items()
     )
     return replace(first, histories=tuple(histories))
+
+
+def score_in_pieces(model: Model, corpus: Corpus) -> Scores:
+    """Return the scores of a text; one of many events is scored piece by piece, in bounded memory."""
+    if model.looks_back or corpus.n_events == 0:
+        return model.score(corpus)
+    return Scores.join(corpus, [model.score(piece) for _, piece in corpus.pieces()])
 
 
 def evaluate_resampled(

@@ -8,16 +8,8 @@ from stategram.scoring.columns import (
     SCORE_COLUMNS,
     WordColumns,
 )
-from stategram.scoring.score import (
-    ModelSource,
-    PieceScorer,
-    TextScorer,
-    TextScoring,
-    keep_models,
-    score_text,
-    score_texts,
-)
-from stategram.scoring.surprisal import ItemBlock, score_items, surprisal
+from stategram.scoring.items import ItemBlock, score_items, surprisal
+from stategram.scoring.score import TextScorer, score_texts
 
 __all__ = [
     "BASES",
@@ -26,14 +18,9 @@ __all__ = [
     "REGION_COLUMNS",
     "SCORE_COLUMNS",
     "ItemBlock",
-    "ModelSource",
-    "PieceScorer",
     "TextScorer",
-    "TextScoring",
     "WordColumns",
-    "keep_models",
     "score_items",
-    "score_text",
     "score_texts",
     "surprisal",
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +14,7 @@ from stategram.errors import BadDataError, UsageError
 from stategram.formats import has_arpa_name, open_model
 from stategram.models import Model, NgramModel
 from stategram.progress import Progress
-from stategram.scoring import ModelSource
-from stategram.selection.pool import PoolFile, map_files, no_words
+from stategram.selection.pool import PoolFile, each_file, no_words
 from stategram.storage import is_archive
 from stategram.text import (
     SPECIAL_WORDS,
@@ -37,14 +35,6 @@ _MIN_COUNT = 2
 _BYTES_PER_WORD, _SAMPLE_BYTES = 6, 6_000_000
 
 
-@dataclass(frozen=True)
-class SelectionModels:
-    """The models that score rows, in-domain and general, and how the rows are read; small, for workers."""
-
-    sources: tuple[ModelSource, ...]
-    text_format: TextFormat
-
-
 def prepare_models(
     sources: Mapping[str, Model | str | os.PathLike[str] | None],
     pool: Sequence[PoolFile],
@@ -55,10 +45,10 @@ def prepare_models(
     seed: int,
     verify: bool,
     progress: Progress | None = None,
-) -> SelectionModels:
-    """Open the models of ``in-domain`` and ``general``, or train those that are texts.
+) -> tuple[list[Model], TextFormat]:
+    """Return the models of ``in-domain`` and ``general``, those of texts trained, and how rows are read.
 
-    General text that is None is a random sample of the pool. `folder` is for files, which all workers see.
+    General text that is None is a random sample of the pool. `folder` is for temporary files.
     """
     models = {name: _opened(source, verify) for name, source in sources.items()}
     opened = [model for model in models.values() if model is not None]
@@ -84,8 +74,7 @@ def prepare_models(
             models[name] = NgramModel.train(corpus)
         elif words := int(model.vocabulary.counts.sum()):
             n_bytes = words * _BYTES_PER_WORD
-    paths = [_model_file(name, sources[name], model, folder) for name, model in models.items()]
-    return SelectionModels(tuple(ModelSource.of(str(path), verify=False) for path in paths), reading)
+    return [model for model in models.values() if model is not None], reading
 
 
 def _opened(source: Model | str | os.PathLike[str] | None, verify: bool) -> Model | None:
@@ -97,15 +86,6 @@ def _opened(source: Model | str | os.PathLike[str] | None, verify: bool) -> Mode
         return open_model(name, verify=verify)
     start = next(read_blocks(name), (b"", 0))[0]
     return open_model(name, verify=verify) if start.lstrip().startswith(b"\\data\\") else None
-
-
-def _model_file(name: str, source: object, model: Model | None, folder: Path) -> Path:
-    """Return where workers open a model."""
-    assert model is not None
-    if isinstance(source, str | os.PathLike) and is_archive(source):
-        return Path(source).resolve()
-    model.save(folder / name)
-    return folder / name
 
 
 def _common_format(models: Sequence[Model], given: FormatOverride) -> TextFormat:
@@ -161,55 +141,43 @@ def _sample(
 ) -> str:
     """Return a file with a random sample of the pool, from each file in proportion to its size."""
     total = sum(file.size for file in pool) or 1
-    tasks = [
-        SampleTask(file, max(1, n_bytes * file.size // total), (seed, number))
-        for number, file in enumerate(pool)
-    ]
-    # Bad bytes are refused where they are, when the pool is scored.
     samples = (
-        b"".join(text + b"\n" for text in texts).decode(errors="replace").replace("\0", "\ufffd")
-        for texts in map_files(sample_texts, tasks, pool, progress)
+        sample_texts(file, max(1, n_bytes * file.size // total), (seed, number), of_file)
+        for number, (file, of_file) in enumerate(each_file(pool, progress))
     )
     path = folder / "sample.txt"
     with path.open("wb") as written:
-        written.writelines(sample.encode() for sample in samples)
+        for texts in samples:
+            # Bad bytes are refused where they are, when the pool is scored.
+            sample = b"".join(text + b"\n" for text in texts).decode(errors="replace")
+            written.write(sample.replace("\0", "\ufffd").encode())
     if not path.read_bytes().strip():
         raise no_words(pool)
     return str(path)
 
 
-@dataclass(frozen=True)
-class SampleTask:
-    """How much to draw from a file."""
-
-    file: PoolFile
-    n_bytes: int
-    seed: tuple[int, int]
-
-    def __str__(self) -> str:
-        return self.file.name
-
-
-def sample_texts(task: SampleTask, progress: Progress | None = None) -> list[bytes]:
+def sample_texts(
+    file: PoolFile, n_bytes: int, seed: tuple[int, int], progress: Progress | None = None
+) -> list[bytes]:
     """Return the texts of random rows of a file, about `n_bytes` of them, in one pass and in their order.
 
     Each row has a random number; those with the lowest ones are the sample. As soon as it is twice too large,
     it is cut, and rows above its highest number are skipped from then on.
     """
-    random = np.random.default_rng(task.seed)
+    random = np.random.default_rng(seed)
     numbers = np.zeros(0)
     texts: list[bytes] = []
     limit, size = 1.0, 0
-    for block in task.file.read(progress, texts_only=True):
+    for block in file.read(progress, texts_only=True):
         drawn = random.random(len(block.texts))
         new = np.flatnonzero(drawn < limit)
         numbers = np.append(numbers, drawn[new])
         texts += [block.texts[i] for i in new.tolist()]
         size += sum(len(block.texts[i]) for i in new.tolist())
-        if size > 2 * task.n_bytes:
-            numbers, texts = _lowest(numbers, texts, task.n_bytes)
+        if size > 2 * n_bytes:
+            numbers, texts = _lowest(numbers, texts, n_bytes)
             limit, size = float(numbers.max(initial=0.0)), sum(map(len, texts))
-    return _lowest(numbers, texts, task.n_bytes)[1]
+    return _lowest(numbers, texts, n_bytes)[1]
 
 
 def _lowest(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, report_bytes, subprogress
-from stategram.resources import Resources
 from stategram.tables import load_library
 from stategram.tables.reading import check_column, json_object
 from stategram.tables.writing import FileWriter, ParquetRows, format_of_name
@@ -23,8 +22,6 @@ PoolFormat = Literal["text", "jsonl", "parquet"]
 POOL_FORMATS: tuple[PoolFormat, ...] = get_args(PoolFormat)
 SCORE = "score"
 """The column that scores are written to."""
-
-Result = TypeVar("Result")
 
 _BLOCK_SIZE = 1 << 22
 _ROWS_PER_BATCH = 1 << 14
@@ -164,22 +161,14 @@ def _scored_before(where: str) -> UsageError:
     return UsageError(f"{where}: there is a column {SCORE!r} already; rename it, or select without scores")
 
 
-def map_files(
-    function: Callable[..., Result],
-    tasks: Sequence[object],
-    files: Sequence[PoolFile],
-    progress: Progress | None,
-) -> Iterator[Result]:
-    """Yield the result of each task, one per file, in order; computed by the executor, if there is one."""
-    resources = Resources.current()
+def each_file(
+    files: Sequence[PoolFile], progress: Progress | None
+) -> Iterator[tuple[PoolFile, Progress | None]]:
+    """Yield each file and the progress of reading it."""
     total, done = sum(file.size for file in files) or 1, 0
-    results = None if resources.executor is None else resources.map(function, tasks)
-    for task, file in zip(tasks, files, strict=True):
-        of_file = subprogress(progress, done / total, (done + file.size) / total)
-        yield function(task, of_file) if results is None else next(results)
+    for file in files:
+        yield file, subprogress(progress, done / total, (done + file.size) / total)
         done += file.size
-        if progress is not None:
-            progress(done / total, file.name)
 
 
 def pool_name(files: Sequence[PoolFile]) -> str:

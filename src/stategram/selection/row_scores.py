@@ -1,4 +1,4 @@
-"""Scores of rows, computed by workers and kept in files: the lower, the more a row is like the domain.
+"""Scores of rows, kept in a file: the lower, the more a row is like the domain.
 
 H(s) = - 1/n sum log2 p(w_i | history)          over the n words and sentence ends of a row
 difference(s) = H_in-domain(s) - H_general(s)   Moore and Lewis (2010)
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -17,10 +17,7 @@ from numpy.typing import NDArray
 
 from stategram.models import Model
 from stategram.progress import Progress
-from stategram.scoring import ModelSource, keep_models
-from stategram.selection.models import SelectionModels
-from stategram.selection.pool import PoolFile, RowBlock
-from stategram.storage import atomic_open, shared_file
+from stategram.selection.pool import PoolFile, RowBlock, each_file
 from stategram.text import UNKNOWN, LineEncoder, TextFormat, Vocabulary, WordChoice
 
 Scored: TypeAlias = NDArray[np.void]
@@ -32,41 +29,30 @@ _DIGIT = 1 << 16
 
 
 @dataclass(frozen=True)
-class ScoreTask:
-    """A file to score, and where its scores go."""
+class ScoredFile:
+    """A file of the pool whose rows have their scores in a common file, and what was counted of it."""
 
     file: PoolFile
-    models: SelectionModels
-    min_words: int
-    path: str
-
-    def __str__(self) -> str:
-        return self.file.name
+    rows: int
+    words: int
+    unknown: int
 
 
-def score_file(task: ScoreTask, progress: Progress | None = None) -> tuple[int, int, int]:
-    """Score the rows of a file; return how many rows, words and unknown words it has."""
-    scorer = RowScorer(_open(task.models.sources), task.models.text_format, task.min_words)
-    n_rows = n_words = n_unknown = 0
-    with atomic_open(task.path) as written:
-        for block in task.file.read(progress, texts_only=True):
-            rows, unknown = scorer.score(block)
-            written.write(rows.tobytes())
-            n_rows, n_unknown = n_rows + len(rows), n_unknown + unknown
-            n_words += int(rows["words"].sum(dtype=np.int64))
-    return n_rows, n_words, n_unknown
-
-
-@lru_cache(maxsize=1)
-def _open(sources: tuple[ModelSource, ...]) -> tuple[Model, ...]:
-    """Return models, opened once in a process."""
-    return tuple(source.open() for source in sources)
-
-
-def close_models() -> None:
-    """Forget the models of a run."""
-    _open.cache_clear()
-    keep_models({})
+def score_files(
+    files: Sequence[PoolFile], scorer: RowScorer, scores: Path, progress: Progress | None
+) -> list[ScoredFile]:
+    """Write the scores of the rows of all files, one after the other."""
+    found = []
+    with scores.open("wb") as written:
+        for file, of_file in each_file(files, progress):
+            n_rows = n_words = n_unknown = 0
+            for block in file.read(of_file, texts_only=True):
+                rows, unknown = scorer.score(block)
+                written.write(rows.tobytes())
+                n_rows, n_unknown = n_rows + len(rows), n_unknown + unknown
+                n_words += int(rows["words"].sum(dtype=np.int64))
+            found.append(ScoredFile(file, n_rows, n_words, n_unknown))
+    return found
 
 
 class RowScorer:
@@ -131,9 +117,9 @@ def _sums(
     return sums
 
 
-def pieces_of(task: ScoreTask) -> Iterator[Scored]:
-    """Yield the scores of a file, some rows at a time."""
-    with shared_file(task.path).open("rb") as file:
+def pieces_of(scores: Path) -> Iterator[Scored]:
+    """Yield the scores of all rows, some at a time."""
+    with scores.open("rb") as file:
         while len(data := np.fromfile(file, ROW, _ROWS_AT_ONCE)):
             yield data
 

@@ -9,7 +9,6 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -20,18 +19,18 @@ from stategram.models import Model
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.selection.models import prepare_models
-from stategram.selection.pool import SCORE, PoolFile, PoolWriter, RowBlock, map_files, no_words, pool_name
+from stategram.selection.pool import SCORE, PoolFile, PoolWriter, RowBlock, each_file, no_words, pool_name
 from stategram.selection.row_scores import (
     ROW,
+    RowScorer,
     Scored,
-    ScoreTask,
-    close_models,
+    ScoredFile,
     find_limit,
     keys_of,
     pieces_of,
-    score_file,
+    score_files,
 )
-from stategram.storage import Place, check_place, is_url, shared_file
+from stategram.storage import Place, check_place, is_url
 from stategram.tables import format_of_name
 from stategram.text import FormatOverride, Source, file_names, read_blocks
 from stategram.wording import plural
@@ -132,7 +131,7 @@ def select(
     Words that are not in the vocabulary are ``<unk>`` for both models; if these were not trained with the
     same vocabulary, words that one of them does not know count in neither. The pool is read twice, and 8
     bytes per row wait in a temporary file, so that memory does not grow with the pool. Results do not depend
-    on the number of threads, nor on the executor of `use_resources`, which gets one task per file.
+    on the number of threads.
 
     Examples
     --------
@@ -169,24 +168,21 @@ def select(
         for name, source in sources.items():
             if isinstance(source, str | os.PathLike):
                 sources[name] = _spooled(os.fspath(source), name, folder)
-        try:
-            models = prepare_models(
-                sources,
-                files,
-                folder,
-                text_column=text_column,
-                text_format=text_format,
-                seed=seed,
-                verify=verify,
-                progress=subprogress(progress, 0.0, 0.1),
-            )
-            tasks = [
-                ScoreTask(f, models, min_words, str(folder / f"scores-{i}")) for i, f in enumerate(files)
-            ]
-            counts = list(map_files(score_file, tasks, files, subprogress(progress, 0.1, 0.8)))
-        finally:
-            close_models()
-        n_rows, words, unknown = (sum(column) for column in zip(*counts, strict=True))
+        models, how = prepare_models(
+            sources,
+            files,
+            folder,
+            text_column=text_column,
+            text_format=text_format,
+            seed=seed,
+            verify=verify,
+            progress=subprogress(progress, 0.0, 0.1),
+        )
+        scores_file, scorer = folder / "scores", RowScorer(models, how, min_words)
+        found = score_files(files, scorer, scores_file, subprogress(progress, 0.1, 0.8))
+        n_rows, words, unknown = (
+            sum(column) for column in zip(*((one.rows, one.words, one.unknown) for one in found), strict=True)
+        )
         _check_words(files, words, unknown)
         limit = None
         if threshold is not None:
@@ -194,12 +190,10 @@ def select(
                 limit = 1 + int(keys_of(np.array([threshold], np.float32))[0])
         if keep is not None:
             amount = amount if unit != "%" else int(amount * words / 100)
-            limit = find_limit(
-                lambda: chain.from_iterable(map(pieces_of, tasks)), amount, by_words=unit != "rows"
-            )
+            limit = find_limit(lambda: pieces_of(scores_file), amount, by_words=unit != "rows")
         kept_rows, kept_words, highest = 0, 0, np.float32(-np.inf)
         with PoolWriter(output) as writer:
-            for block, scored in _with_scores(tasks, subprogress(progress, 0.8, 1.0)):
+            for block, scored in _with_scores(found, scores_file, subprogress(progress, 0.8, 1.0)):
                 chosen = np.ones(len(scored), np.bool_)
                 if limit is not None:
                     chosen = ~np.isnan(scored["score"]) & (keys_of(scored["score"]) < limit)
@@ -263,21 +257,20 @@ def _spooled(path: str, use: str, folder: Path) -> str:
     return str(copied)
 
 
-def _with_scores(tasks: Sequence[ScoreTask], progress: Progress | None) -> Iterator[tuple[RowBlock, Scored]]:
+def _with_scores(
+    files: Sequence[ScoredFile], scores: Path, progress: Progress | None
+) -> Iterator[tuple[RowBlock, Scored]]:
     """Yield the rows of all files with their scores."""
-    total, done = sum(task.file.size for task in tasks) or 1, 0
-    for task in tasks:
-        file = task.file
-        changed = BadDataError(f"{file.name}: it has changed while it was read; run the command again")
-        with shared_file(task.path).open("rb") as source:
-            for block in file.read(subprogress(progress, done / total, (done + file.size) / total)):
-                scored = np.fromfile(source, ROW, len(block.texts))
-                if len(scored) != len(block.texts):
-                    raise changed
-                yield block, scored
-            if source.read(1):
-                raise changed
-        done += file.size
+    with scores.open("rb") as source:
+        for one, (file, of_file) in zip(files, each_file([one.file for one in files], progress), strict=True):
+            left = one.rows
+            for block in file.read(of_file):
+                left -= len(block.texts)
+                if left < 0:
+                    break
+                yield block, np.fromfile(source, ROW, len(block.texts))
+            if left:
+                raise BadDataError(f"{file.name}: it has changed while it was read; run the command again")
 
 
 def parse_keep(keep: str | int) -> tuple[float, str]:

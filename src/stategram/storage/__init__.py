@@ -2,7 +2,6 @@
 
 from stategram.storage.archive import (
     Archive,
-    archive_digest,
     archive_kind,
     archive_size,
     check_archive_place,
@@ -22,10 +21,8 @@ from stategram.storage.files import (
     is_temporary,
     is_url,
     lock,
-    shared_file,
     shown_url,
     temporary_files,
-    temporary_folder,
     uncompressed_name,
 )
 from stategram.storage.manifest import (
@@ -62,7 +59,6 @@ __all__ = [
     "Positive",
     "Store",
     "add_arrays",
-    "archive_digest",
     "archive_kind",
     "archive_size",
     "array_of",
@@ -89,10 +85,8 @@ __all__ = [
     "open_archive",
     "open_url",
     "parse_manifest",
-    "shared_file",
     "shown_url",
     "temporary_files",
-    "temporary_folder",
     "uncompressed_name",
     "url_size",
     "url_stamp",

@@ -253,12 +253,6 @@ def archive_kind(path: str | os.PathLike[str]) -> str | None:
         return None
 
 
-def archive_digest(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of the header, which differs for all files, without reading more."""
-    with _opened(Path(path)) as file:
-        return file.read(_LENGTH + len(_MAGIC) + len(_NO_SHA256))[_LENGTH + len(_MAGIC) :].decode("latin-1")
-
-
 def open_archive(
     path: str | os.PathLike[str],
     *,

@@ -199,7 +199,7 @@ def atomic_file(path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
     """
     path = Path(os.path.realpath(path))
     remove_stale(path)
-    with _new_temporary(path, is_folder=False) as partial:
+    with _new_temporary(path) as partial:
         with partial.open("wb") as file:
             yield file
             file.flush()
@@ -249,16 +249,9 @@ def _packing(path: Path, file: BinaryIO) -> AbstractContextManager[Writer]:
 
 
 @contextmanager
-def temporary_folder(path: Path) -> Iterator[Path]:
-    """Make a folder beside a path, for parts of what it will hold; it is removed at the end of the block."""
-    with _new_temporary(path.resolve(), is_folder=True) as made:
-        yield made
-
-
-@contextmanager
-def _new_temporary(path: Path, *, is_folder: bool) -> Iterator[Path]:
-    """Make an empty file or folder beside a path, and hold it; what still has its name then is removed."""
-    made, held = _make(path, is_folder)
+def _new_temporary(path: Path) -> Iterator[Path]:
+    """Make an empty file beside a path, and hold it; what still has its name then is removed."""
+    made, held = _make(path)
     try:
         yield made
     finally:
@@ -267,14 +260,10 @@ def _new_temporary(path: Path, *, is_folder: bool) -> Iterator[Path]:
             os.close(held)
 
 
-def _make(path: Path, is_folder: bool) -> tuple[Path, int | None]:
+def _make(path: Path) -> tuple[Path, int | None]:
     while True:
         made = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
-        # An error if it is there: what is removed later was made here.
-        if is_folder:
-            made.mkdir()
-        else:
-            made.touch(exist_ok=False)
+        made.touch(exist_ok=False)  # an error if it is there: what is removed later was made here
         try:
             return made, hold(made)
         except (BlockingIOError, FileNotFoundError):
@@ -306,16 +295,6 @@ def is_temporary(path: Path) -> bool:
     (True, False)
     """
     return _TEMPORARY.fullmatch(path.name) is not None
-
-
-def shared_file(path: str | os.PathLike[str]) -> Path:
-    """Return a file that another machine may have written; StategramError if it is not visible here."""
-    if not Path(path).exists():
-        raise StategramError(
-            f"{path} is not visible on this machine; the output, or --tmp, has to be in a folder that all "
-            "machines share"
-        )
-    return Path(path)
 
 
 def remove_stale(path: Path) -> None:

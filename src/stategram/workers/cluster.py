@@ -41,7 +41,7 @@ _FORMS = "local:N, tls://HOST:PORT or tcp://127.0.0.1:PORT"
 
 @contextmanager
 def open_cluster(address: str, *, threads: int | None = None) -> Iterator[Executor]:
-    """Run independent tasks of the ``with`` block on a cluster. Results do not depend on it.
+    """Run what `count_text` does in the ``with`` block on a cluster. Counts do not depend on it.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def open_cluster(address: str, *, threads: int | None = None) -> Iterator[Execut
     --------
     >>> import stategram
     >>> with stategram.open_cluster("local:2"):  # doctest: +SKIP
-    ...     ...
+    ...     counted = stategram.count_text("text.txt.gz", "counts", order=3)
 
     """
     with ExitStack() as stack:
