@@ -67,7 +67,7 @@ def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[st
     ]
     status, out, _ = run("eval", place / "model", place / "held", capfd=capfd)
     assert status == 0
-    assert all(repr(part) in out for part in model.parts)
+    assert all(title in out for title in model.part_titles)
     assert f"{manifest['figures']['heldout_perplexity']:.2f}" in out
     assert run("info", place / "model", "--verify", capfd=capfd)[0] == 0
     assert run("predict", place / "model", "the old", "--top", 1, capfd=capfd)[0] == 0
