@@ -14,17 +14,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clustering_problems import CRITERIA, SHORT_SEARCH, bytes_of, figures_of, run_with_checkpoints, text
+from clustering_problems import (
+    CRITERIA,
+    SHORT_SEARCH,
+    bytes_of,
+    figures_of,
+    run_with_checkpoints,
+    short_search,
+    text,
+)
 from hostile import HostileFile
 from stategram import BadDataError, UsageError
 from stategram.clustering import (
     Checkpoint,
     Clustering,
     cluster,
-    text_clustering,
+    cluster_tree,
 )
 from stategram.clustering.context_clustering import fingerprint
-from stategram.clustering.number_of_clusters import choose_numbers
 from stategram.resources import use_resources
 from stategram.storage import open_archive
 
@@ -65,7 +72,7 @@ def test_cut_off_at_any_moment(criterion: str, tree: bool, tmp_path: Path) -> No
         with pytest.raises(PowerCut):
             run_with_checkpoints(file, **options, progress=Cut(moment))
         resumed += file.exists()
-        found = run_with_checkpoints(file, **options, resume=True)
+        found = run_with_checkpoints(file, **options)
         assert bytes_of(found) == bytes_of(whole)
         assert figures_of(found) == figures_of(whole)
         assert figures_of_levels(found) == figures_of_levels(whole)
@@ -79,8 +86,8 @@ def test_cut_off_again_and_again(tmp_path: Path) -> None:
     for _ in range(6):
         with pytest.raises(PowerCut), use_resources(threads=2):
             # Enough for a few sweeps: something is gained each time.
-            run_with_checkpoints(tmp_path / "c", resume=True, progress=Cut(randomly.randrange(1, 9)))
-    found = run_with_checkpoints(tmp_path / "c", resume=True)
+            run_with_checkpoints(tmp_path / "c", progress=Cut(randomly.randrange(1, 9)))
+    found = run_with_checkpoints(tmp_path / "c")
     assert bytes_of(found) == bytes_of(whole)
     assert figures_of(found) == figures_of(whole)
     seconds = [sweep.seconds for sweep in found.history]
@@ -91,7 +98,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from clustering_problems import run_with_checkpoints
-run_with_checkpoints(Path(sys.argv[1]), resume=True, progress=lambda _, message: print(message, flush=True))
+run_with_checkpoints(Path(sys.argv[1]), progress=lambda _, message: print(message, flush=True))
 """
 
 
@@ -107,16 +114,11 @@ def test_killed(tmp_path: Path) -> None:
             assert process.stdout is not None
             assert all(process.stdout.readline() for _ in range(messages))
             process.send_signal(signal.SIGKILL)
-    assert bytes_of(run_with_checkpoints(tmp_path / "c", resume=True)) == bytes_of(whole)
-
-
-def test_without_a_checkpoint_it_begins_anew(tmp_path: Path) -> None:
-    found = run_with_checkpoints(tmp_path / "none yet", resume=True)
-    assert bytes_of(found) == bytes_of(cluster(text(), "w-2,w-1", **SHORT_SEARCH))
+    assert bytes_of(run_with_checkpoints(tmp_path / "c")) == bytes_of(whole)
 
 
 def test_it_is_not_written_more_often_than_asked(tmp_path: Path) -> None:
-    cluster(text(), "w-2,w-1", **SHORT_SEARCH, checkpoint=tmp_path / "c")
+    cluster_tree(*short_search(), checkpoint=Checkpoint(tmp_path / "c"))
     # Where a level begins it always is.
     position = open_archive(tmp_path / "c", kind="clustering checkpoint").manifest["position"]
     assert (position["level"], position["sweep"]) == (2, 0)
@@ -126,12 +128,12 @@ def test_another_text_or_other_options(tmp_path: Path) -> None:
     run_with_checkpoints(tmp_path / "c")
     for options in ({"states": 14}, {"seed": 5}, {"criterion": "leave-one-out"}, {"tree": False}):
         with pytest.raises(UsageError, match="of another text, or of other options"):
-            run_with_checkpoints(tmp_path / "c", resume=True, **options)
+            run_with_checkpoints(tmp_path / "c", **options)
     keeper = Checkpoint(tmp_path / "c")
     other = text().sentences(0, text().n_sentences - 1)
     for corpus, context in ((other, "w-2,w-1"), (text(), "w-1"), (text(), "w-3,w-1")):
         with pytest.raises(UsageError, match="of another text"):
-            cluster(corpus, context, **SHORT_SEARCH, checkpoint=keeper, resume=True)
+            cluster_tree(*short_search(corpus, context), checkpoint=keeper)
 
 
 def test_contexts_that_differ_in_their_groups_alone_are_another_text(tmp_path: Path) -> None:
@@ -176,37 +178,4 @@ def test_one_that_makes_no_sense_is_refused(part: str, value: Any, tmp_path: Pat
     else:
         file.change(**{part: value})
     with pytest.raises(BadDataError, match=r"c: not a checkpoint \(.*\); start over"):
-        run_with_checkpoints(tmp_path / "c", resume=True)
-
-
-def test_numbers_that_were_chosen_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    searches = []
-
-    def counted(*arguments: Any, **options: Any) -> Any:
-        searches.append(arguments)
-        return choose_numbers(*arguments, **options)
-
-    monkeypatch.setattr(text_clustering, "choose_numbers", counted)
-    options = {**SHORT_SEARCH, "states": "auto", "checkpoint": tmp_path / "c"}
-    whole = cluster(text(), "w-1", **options)
-    (tmp_path / "c").unlink(missing_ok=True)  # killed before the first clustering was saved
-    for change, n_searches in (
-        ({"resume": True}, 1),
-        ({"resume": True, "context": "w-2"}, 2),
-        ({"resume": False}, 3),
-        ({"resume": True, "seed": 5}, 4),
-    ):
-        given = {"context": "w-1", **options, **change}
-        found = cluster(text(), given.pop("context"), **given)
-        assert len(searches) == n_searches
-        (tmp_path / "c").unlink(missing_ok=True)
-        if n_searches == 1:
-            assert found.trials == whole.trials
-            assert bytes_of(found) == bytes_of(whole)
-    # A search that was ended early is none.
-    (tmp_path / "c.numbers.json").unlink()
-    cluster(text(), "w-1", **options, stop=lambda: True)
-    assert not (tmp_path / "c.numbers.json").exists()
-    (tmp_path / "c.numbers.json").write_text("{")
-    cluster(text(), "w-1", **options, resume=True)
-    assert len(searches) == 6
+        run_with_checkpoints(tmp_path / "c")

@@ -98,7 +98,6 @@ def test_classes_of_a_file_are_values_of_contexts() -> None:
         ({"seed": -1}, "seed is -1; expected `int` >= 0"),
         ({"min_count": 2.5}, "min_count is 2.5; expected `int`"),
         ({"minimum": 2}, "there is no option 'minimum' of a clustering; there are states, categories, tree"),
-        ({"resume": True}, "needs a checkpoint"),
         ({"classes": np.zeros(3)}, "not a number for each .* give WordClasses, or a dict"),
         ({"tags": ["NN"]}, "tags are a list; give a TagMap, 'brill' or the name of a file"),
         ({"states": "many"}, "at least 1, 'size' or 'auto'"),

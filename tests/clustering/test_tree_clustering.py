@@ -298,51 +298,6 @@ def test_extremes(sentences: list[str], options: dict[str, Any], tree: bool, cri
     assert found.levels[-1].criterion == pytest.approx(criterion_of(found), rel=1e-9, abs=1e-9)
 
 
-class After:
-    """Wants an end when it was asked so often. How often it is depends on how long parts of sweeps take."""
-
-    def __init__(self, moment: int) -> None:
-        self.left = moment
-
-    def __call__(self) -> bool:
-        self.left -= 1
-        return self.left < 0
-
-
-@pytest.mark.parametrize("tree", [True, False])
-@pytest.mark.parametrize("criterion", CRITERIA)
-def test_a_stop_at_any_moment_gives_a_complete_clustering(criterion: str, tree: bool) -> None:
-    sentences = planted_text()[:150]
-    steps: list[str] = []
-    options: dict[str, Any] = {
-        "states": 7,
-        "categories": 7,
-        "criterion": criterion,
-        "tree": tree,
-        "anneal": 2,
-        "max_sweeps": 2,
-        "min_count": 2,
-    }
-    cluster(
-        sentences,
-        "w-2,w-1",
-        **options,
-        progress=lambda _, message: steps.append(message.partition(",")[0]),
-    )
-    levels = (1, 2) if tree else (2,)
-    names = ["place", "anneal", "exchange"]
-    assert set(steps) == (
-        {f"level 1: {name}" for name in names} | {"level 2: exchange"} if tree else set(names)
-    )
-    for moment in range(len(steps)):
-        found = cluster(sentences, "w-2,w-1", **options, stop=After(moment))
-        assert_complete(found)
-        if len(found.levels) == len(levels):
-            assert found.levels[-1].criterion == pytest.approx(criterion_of(found), rel=1e-9)
-        else:  # the deeper level inherits
-            assert (found.states[1] == found.states[0][found.tree.parents(2)]).all()
-
-
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("context", ["w-1", "w-2,w-1"])
 def test_the_planted_classes_are_found(context: str, criterion: str) -> None:

@@ -9,7 +9,9 @@ from typing import Any
 from naive.exchange import two_sided_criterion
 from naive.leave_one_out import leave_one_out_criterion
 from stategram import Corpus
-from stategram.clustering import Checkpoint, Clustering, cluster
+from stategram.clustering import CONTEXT_EFFORTS, Checkpoint, Clustering, ClusteringSettings, cluster_tree
+from stategram.contexts import ContextDefinition, ContextTree, build_tree
+from stategram.progress import Progress
 from texts import long_text, make_corpus
 
 CRITERIA = {"ml": two_sided_criterion, "leave-one-out": leave_one_out_criterion}
@@ -29,8 +31,18 @@ def text() -> Corpus:
     return make_corpus(*long_text(3000, 80))
 
 
-def run_with_checkpoints(folder: Path, **options: Any) -> Clustering:
-    return cluster(text(), "w-2,w-1", checkpoint=Checkpoint(folder, seconds=0), **{**SHORT_SEARCH, **options})
+def short_search(
+    corpus: Corpus | None = None, context: str = "w-2,w-1", **options: Any
+) -> tuple[ContextTree, ClusteringSettings]:
+    """Return what `cluster` clusters with `SHORT_SEARCH`, but for some options."""
+    given = {**SHORT_SEARCH, **options}
+    settings = CONTEXT_EFFORTS[given.pop("effort", "normal")].replace(**given)
+    return build_tree(corpus or text(), ContextDefinition.parse(context)), settings
+
+
+def run_with_checkpoints(file: Path, *, progress: Progress | None = None, **options: Any) -> Clustering:
+    tree, settings = short_search(**options)
+    return cluster_tree(tree, settings, checkpoint=Checkpoint(file, seconds=0), progress=progress)
 
 
 def bytes_of(found: Clustering) -> list[bytes]:

@@ -28,8 +28,10 @@ from stategram import (
     train_recipe,
 )
 from stategram.clustering import Clustering, by_size, cluster, cluster_tree, word_classes
+from stategram.clustering.number_of_clusters import choose_numbers
 from stategram.contexts import ContextTree, TagMap, parse_tags
 from stategram.counts import BigramCounts, NgramCounts, ShardedText, count_bigrams, count_ngrams
+from stategram.models import Model
 from stategram.models.word_tree import model as word_tree_model
 from stategram.recipes import RECIPES, CategoryNgramPart, ClusteredPart, NgramPart, clustered_part, training
 from stategram.recipes.training import ClassSource, Training
@@ -354,6 +356,30 @@ def test_what_is_damaged_is_trained_again(
     assert len(notes) == 3
     assert caplog.messages.count("kept") == 1
     np.testing.assert_array_equal(after.score(texts[1]).log_probs, before.score(texts[1]).log_probs)
+
+
+def test_numbers_that_were_tried_are_kept(
+    texts: tuple[Corpus, Corpus], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searches = []
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        searches.append(arguments)
+        return choose_numbers(*arguments, **options)
+
+    monkeypatch.setattr("stategram.recipes.clustered_part.choose_numbers", counted)
+    recipe = Recipe(part=[ClusteredPart(context="w-1", states="auto", categories=4, effort="fast")])
+    models: list[Model] = []
+    for n_searches, damaged in ((1, False), (1, False), (2, True)):
+        if models:  # as if it had been killed before the part was trained
+            entries = _entries(tmp_path / "run")
+            entries["model"].unlink()
+            if damaged:
+                entries["numbers"].write_text("{")
+        models.append(train_recipe(*texts, recipe, checkpoint=tmp_path / "run"))
+        assert len(searches) == n_searches
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.score(texts[1]).log_probs, models[0].score(texts[1]).log_probs)
 
 
 def test_a_recipe_is_resolved_once(texts: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,8 @@ from hostile import DEEP, VALUES, HostileFile, arrays_like, changed, places
 from model_kinds import corpora, model_of
 from stategram import BadDataError, ClusteredModel, Corpus, StategramError
 from stategram.cli.info import _text
-from stategram.clustering import Checkpoint, cluster
+from stategram.clustering import CONTEXT_EFFORTS, Checkpoint, cluster_tree
+from stategram.contexts import ContextDefinition, build_tree
 from stategram.evaluation import evaluate
 from stategram.explore.app import ExploredModel, Explorer
 from stategram.formats import model_info, write_model_classes, write_states
@@ -86,7 +87,8 @@ def test_corpora(tmp_path: Path) -> None:
 
 
 def test_checkpoints(tmp_path: Path) -> None:
-    corpus = corpora()[0]
+    settings = CONTEXT_EFFORTS["normal"].replace(states=5, categories=5)
+    tree = build_tree(corpora()[0], ContextDefinition.parse("w-2,w-1"))
 
     def interrupted(fraction: float, message: str) -> None:
         if fraction > 0.6:
@@ -96,22 +98,13 @@ def test_checkpoints(tmp_path: Path) -> None:
         (path.parent / "copy").write_bytes(path.read_bytes())
         try:
             with suppress(KeyboardInterrupt):
-                cluster(
-                    corpus, "w-2,w-1", states=5, categories=5, checkpoint=path.parent / "copy", resume=True
-                )
+                cluster_tree(tree, settings, checkpoint=Checkpoint(path.parent / "copy"))
         finally:
             (path.parent / "copy").unlink(missing_ok=True)
 
     source = tmp_path / "source"
     with suppress(KeyboardInterrupt):
-        cluster(
-            corpus,
-            "w-2,w-1",
-            states=5,
-            categories=5,
-            checkpoint=Checkpoint(source, seconds=0.0),
-            progress=interrupted,
-        )
+        cluster_tree(tree, settings, checkpoint=Checkpoint(source, seconds=0.0), progress=interrupted)
     assert attack(HostileFile(source), resume, 20) > 12
 
 

@@ -21,7 +21,7 @@ from stategram.clustering.settings import ClusteringSettings
 from stategram.clustering.tree_clustering import ResumePoint, TreeClustering
 from stategram.contexts import ContextTree
 from stategram.errors import BadDataError, UsageError
-from stategram.progress import Progress, Stop
+from stategram.progress import Progress
 from stategram.storage import Entries, Natural, add_arrays, is_archive, open_archive, write_archive
 
 _KIND = "clustering checkpoint"
@@ -80,24 +80,22 @@ def cluster_tree(
     settings: ClusteringSettings,
     *,
     checkpoint: Checkpoint | None = None,
-    resume: bool = False,
     progress: Progress | None = None,
-    stop: Stop | None = None,
 ) -> Clustering:
-    """Do what `cluster` does with contexts that are counted already, and no more categories than words."""
-    levels, monitor = ContextLevels(tree, settings), Monitor(progress, stop)
+    """Do what `cluster` does with contexts that are counted already, and no more categories than words.
+
+    A checkpoint of the same clustering is continued; the result is that of an uninterrupted run.
+    """
+    levels, monitor = ContextLevels(tree, settings), Monitor(progress)
     start = save = None
     if checkpoint is not None:
         mark = fingerprint(tree, settings)
-        start = checkpoint.restore(mark, tree, settings) if resume else None
+        start = checkpoint.restore(mark, tree, settings)
         save = partial(checkpoint.save, mark)
     end, _ = TreeClustering(levels, settings.schedule, monitor, settings.seed, save).run(start)
     upper = range(1, levels.numbers[0])
     states = [*map(levels.initial_states, upper), *end.above]
     inherited = [*map(levels.initial_inherited, upper), *end.inherited]
-    for number in range(len(states) + 1, tree.depth + 1):  # after an early end
-        states.append(states[-1][tree.parents(number)])
-        inherited.append(levels.initial_inherited(number))
     assert end.categories is not None
     return Clustering(
         tree,

@@ -22,7 +22,7 @@ from stategram.clustering.settings import ClusteringSettings
 from stategram.contexts import ContextDefinition, ValueMap, build_tree
 from stategram.counts import cluster_counts
 from stategram.errors import UsageError
-from stategram.progress import Progress, Stop, subprogress
+from stategram.progress import Progress, subprogress
 from stategram.text import Corpus
 from stategram.wording import plural
 
@@ -86,7 +86,6 @@ def choose_numbers(
     values: Mapping[str, ValueMap],
     settings: ClusteringSettings,
     progress: Progress | None = None,
-    stop: Stop | None = None,
 ) -> ClusterNumbers:
     """Return the numbers of states and of categories, choosing those that are ``"auto"``: one for both."""
     words = int(np.count_nonzero(corpus.word_counts))
@@ -120,7 +119,7 @@ def choose_numbers(
         tried = settings.replace(states=numbers.states, categories=numbers.categories, max_sweeps=2, anneal=0)
         left = _LEFT_AFTER_A_TRIAL ** next(trial)
         step = subprogress(progress, 1 - left, 1 - left * _LEFT_AFTER_A_TRIAL)
-        return _perplexity(cluster_tree(tree, tried, progress=step, stop=stop), aside, nodes, levels)
+        return _perplexity(cluster_tree(tree, tried, progress=step), aside, nodes, levels)
 
     tried = try_numbers(number_for(corpus.n_events), perplexity)
     return replace(both(smallest_nearly_best(tried)), trials=tuple(sorted(tried.items())))

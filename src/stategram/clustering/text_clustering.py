@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering.context_clustering import Checkpoint, Clustering, cluster_tree
+from stategram.clustering.context_clustering import Clustering, cluster_tree
 from stategram.clustering.exchange import check_memory
-from stategram.clustering.number_of_clusters import AUTO, ClusterNumbers, choose_numbers
+from stategram.clustering.number_of_clusters import AUTO, choose_numbers
 from stategram.clustering.settings import CONTEXT_EFFORTS
 from stategram.clustering.word_classes import WordClasses, class_labels
 from stategram.contexts import (
-    VALUE_KINDS,
     ContextDefinition,
     TagMap,
     ValueMap,
@@ -29,8 +23,7 @@ from stategram.contexts import (
     parse_tags,
 )
 from stategram.errors import UsageError
-from stategram.progress import Progress, Stop, subprogress
-from stategram.storage import add_arrays, atomic_write
+from stategram.progress import Progress, subprogress
 from stategram.text import Corpus, corpus_from_sentences
 
 # The fraction of the work that a search for numbers of clusters is.
@@ -48,11 +41,8 @@ def cluster(
     tags: TagMap | str | None = None,
     classes: WordClasses | NDArray[np.integer[Any]] | Mapping[str, object] | None = None,
     values: Mapping[str, ValueMap] | None = None,
-    checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
-    resume: bool = False,
     seed: int = 0,
     progress: Progress | None = None,
-    stop: Stop | None = None,
     **knobs: Any,
 ) -> Clustering:
     """Find states of contexts and categories of words that predict a text well.
@@ -76,16 +66,10 @@ def cluster(
         an array by their ids.
     values
         The same for any kind of context values, as in `build_tree`.
-    checkpoint
-        A file to which the clustering is written every few minutes and at each level; numbers that were
-        chosen are kept in a file beside it.
-    resume
-        Whether to continue from the checkpoint; the result is that of an uninterrupted run.
     seed
         The seed of the annealing.
-    progress, stop
-        Called several times per second with the fraction of the work that is done and a message; and to ask
-        whether to end with the best clusters so far.
+    progress
+        Called several times per second with the fraction of the work that is done and a message.
     **knobs
         Fields of `ClusteringSettings` that differ from the effort: ``tree``, ``flat_start``, ``criterion``,
         ``min_count``, ``min_word_count``, ``free_states``, ``tolerance``, ``max_sweeps``, ``anneal``,
@@ -113,42 +97,23 @@ def cluster(
         raise UsageError(f"tags are a {type(tags).__name__}; give a TagMap, 'brill' or the name of a file")
     labels_of_classes = None if classes is None else class_labels(classes, corpus.vocabulary)
     values = {**(values or {}), **context_values(tags=tags, classes=labels_of_classes)}
-    keeper = checkpoint if isinstance(checkpoint, Checkpoint | None) else Checkpoint(checkpoint)
-    if resume and keeper is None:
-        raise UsageError("resume needs a checkpoint to continue from")
     is_search = AUTO in (states, categories)
-    file = None if keeper is None or not is_search else Path(f"{os.fspath(keeper.path)}.numbers.json")
-    search, numbers = "", None
-    if file is not None:
-        options = [definition.tree_order, *map(repr, (settings, states, categories))]
-        digest = hashlib.sha256(json.dumps(options).encode())
-        labels = [values[kind].labels for kind in VALUE_KINDS if kind in values]
-        add_arrays(digest, (corpus.ids, corpus.sentence_starts, *labels))
-        search = digest.hexdigest()
-        numbers = _kept_numbers(file, search) if resume else None
-    if numbers is None:
-        numbers = choose_numbers(
-            corpus,
-            definition,
-            states,
-            categories,
-            values=values,
-            settings=settings,
-            progress=subprogress(progress, 0.0, _SEARCH),
-            stop=stop,
-        )
-        if file is not None and not (stop and stop()):
-            atomic_write(file, json.dumps({"search": search, "numbers": asdict(numbers)}).encode() + b"\n")
+    numbers = choose_numbers(
+        corpus,
+        definition,
+        states,
+        categories,
+        values=values,
+        settings=settings,
+        progress=subprogress(progress, 0.0, _SEARCH),
+    )
     words = int(np.count_nonzero(corpus.word_counts))
     settings = settings.replace(states=numbers.states, categories=min(numbers.categories, words))
     check_memory(settings.states, settings.categories)  # before the contexts are counted
     found = cluster_tree(
         build_tree(corpus, definition, values),
         settings,
-        checkpoint=keeper,
-        resume=resume,
         progress=subprogress(progress, _SEARCH if is_search else 0.0, 1.0),
-        stop=stop,
     )
     return replace(found, trials=numbers.trials)
 
@@ -160,12 +125,3 @@ def _definition(
         without = "tree is False" if not has_tree else "the context has an order already"
         raise UsageError(f"tree_order is {tree_order!r}, but {without}; leave it out")
     return context if isinstance(context, ContextDefinition) else ContextDefinition.parse(context, tree_order)
-
-
-def _kept_numbers(file: Path, search: str) -> ClusterNumbers | None:
-    """Return the numbers that an interrupted run has chosen; None if it did not, or the file is damaged."""
-    try:
-        found = json.loads(file.read_bytes())
-        return msgspec.convert(found["numbers"], ClusterNumbers) if found["search"] == search else None
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return None

@@ -62,8 +62,6 @@ class TreeClustering:
                 results=(*point.results, self._result(level, exchange, begun)),
                 history=tuple(self.monitor.history),
             )
-            if self.monitor.stopped:
-                break
             if self.save is not None and level < self.levels.numbers[-1]:
                 self.save(point)
         assert exchange is not None

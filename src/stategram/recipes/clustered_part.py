@@ -238,7 +238,6 @@ class ClusteredPart(Part, frozen=True, dict=True, tag="clustered"):
                 tree,
                 settings,
                 checkpoint=None if store is None else Checkpoint(self._checkpoint(store, training)),
-                resume=store is not None,
                 progress=progress,
             )
         training.last_clustering = found
