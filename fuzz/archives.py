@@ -1,4 +1,4 @@
-"""Damaged files: of models of every kind and of corpora, with right checksums and with wrong ones."""
+"""Damaged files of models of every kind, with right checksums and with wrong ones."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from fuzz.campaign import BrokenPromiseError, Campaign
 from fuzz.mutation import damage_array, damage_bytes, damage_json
 from hostile import HostileFile
-from model_kinds import ALL_KINDS, corpora, model_of
-from stategram import Corpus, Model, compact_model, model_info, surprisal
+from model_kinds import ALL_KINDS, model_of
+from stategram import Model, compact_model, model_info, surprisal
 from stategram.errors import StategramError
 from stategram.formats import write_model_classes
 from stategram.models import load_model, word_categories
@@ -54,13 +54,6 @@ class _Archives(Campaign):
         super().__init__(place, seed)
         self.files = _make_files(place)
 
-    def use(self, path: Path, like: Path) -> None:
-        """Open what may be damaged and use it in every way."""
-        if like.name == "of-corpus":
-            Corpus.load(path)
-        else:
-            _use_model(path)
-
 
 class Damaged(_Archives):
     """Each try changes a manifest, an array or a text of a file, with right checksums."""
@@ -74,7 +67,7 @@ class Damaged(_Archives):
         shutil.copyfile(source, path)
         damage(HostileFile(path), self.random(number))
         with suppress(StategramError):
-            self.use(path, source)
+            _use_model(path)
 
 
 class OnTheHeap(Damaged):
@@ -109,7 +102,7 @@ class Flipped(_Archives):
             return
         path.write_bytes(after)
         try:
-            self.use(path, source)
+            _use_model(path)
         except StategramError:
             return
         raise BrokenPromiseError(f"{source.name} was changed, and nobody noticed")
@@ -129,12 +122,11 @@ def _make_files(place: Path) -> list[Path]:
     for kind, model in models.items():
         files.append(place / f"of-{kind}")
         model.save(files[-1])
-    files.append(place / "of-corpus")
-    corpora()[0].save(files[-1])
     return files
 
 
 def _use_model(path: Path) -> None:
+    """Open what may be damaged and use it in every way."""
     with suppress(StategramError):
         model_info(path)
     model = load_model(path)

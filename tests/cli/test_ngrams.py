@@ -136,7 +136,7 @@ def test_what_is_not_a_model(
     for model, status, message in (
         (tmp_path / "nothing", 1, "no such model"),
         (tmp_path / "empty", 3, "a folder; expected a model file"),
-        (made / "corpus", 3, "a corpus, expected a model of stategram"),
+        (made / "other", 3, "a clustering checkpoint, expected a model of stategram"),
         (made / "TEST", 3, "TEST:"),
     ):
         found, out, err = run(command, model, *placed, capfd=capfd)

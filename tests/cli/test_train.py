@@ -12,6 +12,7 @@ import pytest
 
 from command_line import check_error, manifest_of, run
 from stategram import NgramModel, open_model, read_corpus
+from stategram.storage import write_archive
 
 TEXT = "The cat sat\nthe dog sat on 3 mats\na cat ran\na dog ran\n" * 5
 
@@ -187,7 +188,7 @@ def test_stdin_has_no_checksum(tmp_path: Path) -> None:
         (["TEXT", "-o", "LATIN1", "--force"], 1, "is not a file of stategram"),
         (["FOLDER/TEXT", "-o", "FOLDER", "--force"], 1, "is a folder"),
         (["TEXT", "-o", "FOLDER", "--force"], 1, "is a folder"),
-        (["TEXT", "-o", "CORPUS", "--force"], 1, "exists and is not a model"),
+        (["TEXT", "-o", "CLUSTERING", "--force"], 1, "exists and is not a model"),
         (["EMPTY", "-o", "OUT"], 3, "no words in"),
         (["LATIN1", "-o", "OUT"], 3, ":2:"),
     ],
@@ -200,7 +201,7 @@ def test_errors_say_what_is_wrong_and_leave_nothing(
     (tmp_path / "LATIN1").write_bytes("fine\ncaf\xe9\n".encode("latin-1"))
     (tmp_path / "FOLDER").mkdir()
     (tmp_path / "FOLDER" / "TEXT").write_text(TEXT)
-    read_corpus(tmp_path / "TEXT").save(tmp_path / "CORPUS")
+    write_archive(tmp_path / "CLUSTERING", kind="clustering checkpoint")
     check_error(tmp_path, ["train", *arguments], status, message, capfd=capfd)
 
 

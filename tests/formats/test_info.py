@@ -74,7 +74,7 @@ def test_files_of_other_tools(made: Path, tmp_path: Path) -> None:
         "Classes": 2,
         "Words of the largest": 2,
     }
-    assert model_info(made / "corpus").title == "corpus"
+    assert model_info(made / "other").title == "clustering checkpoint"
     with pytest.raises(BadDataError, match="neither a model file, nor"):
         model_info(made / "TEST")
 

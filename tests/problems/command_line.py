@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from stategram import NgramModel, corpus_from_sentences, write_arpa
+from stategram import NgramModel, write_arpa
 from stategram.cli import main
-from stategram.storage import open_archive
+from stategram.storage import open_archive, write_archive
 from stategram.text import TextFormat
 
 TRAIN = "the cat sat\nthe dog sat on 3 mats\na cat ran\na dog ran\n" * 5
@@ -54,7 +54,7 @@ def make_models(place: Path) -> Path:
     model = NgramModel.train(sentences, order=3)
     replace(model, training_format=TextFormat(lowercase=True, digits="N")).save(place / "model")
     write_arpa(model, place / "model.arpa.gz")
-    corpus_from_sentences(sentences).save(place / "corpus")
+    write_archive(place / "other", kind="clustering checkpoint")
     return place
 
 

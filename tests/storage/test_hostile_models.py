@@ -14,7 +14,7 @@ import pytest
 
 from hostile import DEEP, VALUES, HostileFile, arrays_like, changed, places
 from model_kinds import corpora, model_of
-from stategram import BadDataError, ClusteredModel, Corpus, StategramError
+from stategram import BadDataError, ClusteredModel, StategramError
 from stategram.cli.info import _text
 from stategram.clustering import CONTEXT_EFFORTS, Checkpoint, cluster_tree
 from stategram.contexts import ContextDefinition, build_tree
@@ -41,12 +41,6 @@ def use_model(path: Path) -> None:
         write_states(model, path.parent / "states.tsv")
         write_model_classes(model, path.parent / "classes.tsv")
     model.check()
-
-
-def use_corpus(path: Path) -> None:
-    corpus = Corpus.load(path)
-    assert corpus.word_counts.sum() == corpus.n_events
-    assert sum(piece.n_events for _, piece in corpus.pieces(10)) == corpus.n_events
 
 
 def attack(file: HostileFile, use: Callable[[Path], None], tries: int) -> int:
@@ -79,11 +73,6 @@ def attack(file: HostileFile, use: Callable[[Path], None], tries: int) -> int:
 def test_models(kind: str, tmp_path: Path) -> None:
     model_of(kind).save(tmp_path / "model", manifest={"figures": {"events": 9}, "seed": 1})
     assert attack(HostileFile(tmp_path / "model"), use_model, TRIES) > TRIES // 2
-
-
-def test_corpora(tmp_path: Path) -> None:
-    corpora()[0].save(tmp_path / "corpus")
-    assert attack(HostileFile(tmp_path / "corpus"), use_corpus, 40) > 20
 
 
 def test_checkpoints(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from stategram.formats import write_arpa, write_best, write_classes, write_count
 from stategram.models import NgramModel
 from stategram.storage import atomic_open, atomic_write, temporary_files, write_archive
 from stategram.tables import Table
-from stategram.text import Vocabulary, corpus_from_sentences, read_all
+from stategram.text import corpus_from_sentences, read_all
 
 ON_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes")
 SUFFIXES = ("", ".gz", ".xz", ".bz2", ".zst")
@@ -50,9 +50,7 @@ WRITERS = {
     "archive": Writer(
         lambda place: write_archive(place, kind="x", arrays={"a": {"x": np.arange(9)}}), True, False
     ),
-    "corpus": Writer(lambda place: corpus_from_sentences(SENTENCES).save(place), True, False),
     "model": Writer(lambda place: _model().save(place), True, False),
-    "vocabulary": Writer(lambda place: Vocabulary.from_words(["the", "cat"]).save(place), streams=False),
     "arpa": Writer(lambda place: write_arpa(_model(), place)),
     "counts": Writer(lambda place: write_counts(count_ngrams(corpus_from_sentences(SENTENCES), 2), place)),
     "classes": Writer(lambda place: write_classes(["the", "cat"], [0, 1], [2, 1], place)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stategram import (
-    BadDataError,
-    Corpus,
     TextFormat,
     UsageError,
     Vocabulary,
@@ -80,21 +77,7 @@ def test_documents_of_a_piece_start_where_they_did(sentences: list[str], data: s
     assert found == (corpus.document_starts.tolist() if corpus.n_sentences else [])
 
 
-def test_documents_in_other_words_and_saved(tmp_path: Path) -> None:
+def test_documents_in_other_words() -> None:
     corpus = corpus_from_sentences(["a", "", "b", "c", "", "d", ""])
     assert corpus.document_starts.tolist() == [1, 3, 4]
     assert corpus.in_vocabulary(Vocabulary.from_words("da")).document_starts.tolist() == [1, 3, 4]
-    corpus.save(tmp_path / "corpus")
-    without = replace(corpus, document_starts=np.zeros(0, np.int64))
-    without.save(tmp_path / "without")
-    for mmap in (False, True):
-        assert Corpus.load(tmp_path / "corpus", mmap=mmap).document_starts.tolist() == [1, 3, 4]
-        assert Corpus.load(tmp_path / "without", mmap=mmap).document_starts.tolist() == []
-
-
-@pytest.mark.parametrize("starts", [[-1], [3], [1, 1], [1, 0]])
-def test_documents_outside_the_text_are_refused(tmp_path: Path, starts: list[int]) -> None:
-    corpus = replace(corpus_from_sentences(["a", "b"]), document_starts=np.array(starts, np.int64))
-    corpus.save(tmp_path / "corpus")
-    with pytest.raises(BadDataError, match="documents do not start at its sentences"):
-        Corpus.load(tmp_path / "corpus")

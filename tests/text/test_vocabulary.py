@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from stategram.errors import BadDataError
+from stategram.storage import atomic_write
 from stategram.text import Vocabulary, corpus_from_sentences
 
 
@@ -37,23 +38,24 @@ def test_equal_when_words_are() -> None:
 
 
 @pytest.mark.parametrize("name", ["words.txt", "words.txt.gz"])
-def test_save_and_load(tmp_path: Path, name: str) -> None:
+def test_bytes_and_back(tmp_path: Path, name: str) -> None:
     vocabulary = corpus_from_sentences(["é b é \x01#", "# 1"], vocabulary_size=3).vocabulary
-    vocabulary.save(tmp_path / name)
-    loaded = Vocabulary.load(tmp_path / name)
+    atomic_write(tmp_path / name, vocabulary.to_bytes())
+    loaded = Vocabulary.from_bytes(vocabulary.to_bytes())
     assert loaded == vocabulary
     assert loaded.counts.tolist() == vocabulary.counts.tolist()
-    # A saved vocabulary is also a list of words.
+    # Such bytes are also a list of words.
     assert Vocabulary.from_file(tmp_path / name) == vocabulary
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"a\t1\n", b"<unk>\t0\n<s>\t0\n</s>\t0\na\n", b"<unk> 0\n<s> 0\n</s> x\n"]
 )
-def test_load_refuses_other_files(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / "words.txt").write_bytes(data)
-    with pytest.raises(BadDataError, match=r"words\.txt: not a saved vocabulary"):
-        Vocabulary.load(tmp_path / "words.txt")
+def test_other_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(
+        ValueError, match=r"its (first words are not <unk>|lines are not all different words)"
+    ):
+        Vocabulary.from_bytes(data)
 
 
 def test_from_file(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def write_archive(
     """Write a file, or replace one that `write_archive` wrote; anything else there is left alone.
 
     The file appears atomically. Of a link, the target is replaced. `kind` names the content, such as
-    ``"corpus"``; `manifest` has further entries of the manifest. Without `overwrite`, a file written by
+    ``"model"``; `manifest` has further entries of the manifest. Without `overwrite`, a file written by
     another process meanwhile is kept, this one gets the first free name of ``path-2``, ``path-3``, ..., and
     StategramError says so.
     """

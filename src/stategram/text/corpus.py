@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Self
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
-from stategram.storage import Entries, array_of, open_archive, write_archive
 from stategram.text.files import display_name
 from stategram.text.vocabulary import END, SPECIAL_WORDS, UNKNOWN, Vocabulary
 from stategram.wording import plural
@@ -55,10 +52,6 @@ class ReadStats:
     """No-break spaces and other characters outside ASCII that were taken for white space."""
     first_wide_space: str | None = None
     """Where the first of them is: file and line."""
-
-
-class _Manifest(Entries, frozen=True):
-    report: ReadStats
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,60 +173,6 @@ class Corpus:
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_events} events, {self.n_sentences} sentences, {self.vocabulary!r})"
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the corpus to a file.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from stategram.text import corpus_from_sentences
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     corpus_from_sentences(["the cat sat"]).save(f"{folder}/corpus")
-        ...     print(Corpus.load(f"{folder}/corpus", mmap=False).n_events)
-        4
-
-        """
-        write_archive(
-            path,
-            kind="corpus",
-            arrays={
-                "corpus": {
-                    "ids": self.ids,
-                    "sentence_starts": self.sentence_starts,
-                    "document_starts": self.document_starts,
-                }
-            },
-            texts={"vocabulary": self.vocabulary.to_bytes()},
-            manifest={"report": asdict(self.stats)},
-        )
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = True) -> Corpus:
-        """Open a corpus that `save` wrote; with `mmap` its arrays stay on disk until they are used."""
-        opened = open_archive(path, kind="corpus", verify=verify)
-        arrays = opened.arrays("corpus", mmap=mmap)
-        try:
-            corpus = cls(
-                array_of(arrays, "ids", np.uint32, None),
-                array_of(arrays, "sentence_starts", np.int64, None),
-                Vocabulary.from_bytes(opened.text("vocabulary")),
-                msgspec.convert(opened.manifest, _Manifest).report,
-                array_of(arrays, "document_starts", np.int64, None),
-            )
-        except BadDataError:
-            raise
-        except ValueError as error:
-            raise BadDataError(f"{path}: not a corpus ({error}); write it again") from error
-        starts = corpus.sentence_starts
-        if not len(starts) or starts[0] != 0 or starts[-1] != corpus.n_events or (np.diff(starts) < 0).any():
-            raise BadDataError(f"{path}: its sentences do not cover its events; write it again")
-        documents = corpus.document_starts
-        if np.any(np.diff(documents, prepend=-1, append=corpus.n_sentences + 1) < 1):
-            raise BadDataError(f"{path}: its documents do not start at its sentences; write it again")
-        if verify and int(corpus.ids.max(initial=0)) >= len(corpus.vocabulary):
-            raise BadDataError(f"{path}: it has words outside of its vocabulary; write it again")
-        return corpus
 
 
 def contains_text(corpus: Corpus, piece: Corpus) -> bool:

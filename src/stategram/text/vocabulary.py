@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, UsageError
-from stategram.storage import atomic_write
 from stategram.text.files import check_utf8, read_all
 
 _log = logging.getLogger(__name__)
@@ -146,33 +145,8 @@ class Vocabulary:
             )
         return cls.from_encoded([word.encode() for word in SPECIAL_WORDS] + list(words))
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Vocabulary:
-        """Read a vocabulary that `save` wrote, with its counts."""
-        data = read_all(os.fspath(path))
-        try:
-            return cls.from_bytes(data)
-        except ValueError as error:
-            raise BadDataError(
-                f"{path}: not a saved vocabulary: {error}; for a list use from_file"
-            ) from error
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a line ``word<TAB>count`` for each word, the special words first.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as place:
-        ...     Vocabulary.from_words(["cat"]).save(f"{place}/words.txt")
-        ...     print(Vocabulary.load(f"{place}/words.txt").words)
-        ('<unk>', '<s>', '</s>', 'cat')
-
-        """
-        atomic_write(path, self.to_bytes())
-
     def to_bytes(self) -> bytes:
-        """Return what `save` writes."""
+        """Return a line ``word<TAB>count`` for each word, the special words first."""
         counts = self.counts.tolist()
         return "".join(f"{word}\t{count}\n" for word, count in zip(self.words, counts, strict=True)).encode()
 
