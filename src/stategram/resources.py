@@ -30,7 +30,7 @@ class Executor(Protocol):
 
     A task is a function that can be imported, of one small item: numbers and names, in a tuple or a frozen
     dataclass whose `str` names it in messages. Large data goes through files. A task may run twice, so it
-    writes them atomically.
+    writes them atomically; their names are full ones.
     """
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:

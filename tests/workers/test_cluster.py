@@ -17,7 +17,6 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -194,59 +193,9 @@ def test_an_address_where_nothing_answers(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_task_refuses_another_version() -> None:
-    settings = TaskSettings("0.0.9", 1, None, None, "/", shows_worker=True)
+    settings = TaskSettings("0.0.9", 1, None, None, shows_worker=True)
     error = run_task(tasks.double, 1, settings).error
     assert f"worker process {os.getpid()} has {stategram.__version__}" in str(error)
-
-
-def settings_in(folder: Path) -> TaskSettings:
-    return TaskSettings(stategram.__version__, 1, None, None, str(folder), shows_worker=False)
-
-
-def test_tasks_at_the_same_time_stay_in_their_folders(tmp_path: Path) -> None:
-    before = Path.cwd()
-    events = {name: threading.Event() for name in ("first", "second", "other", "end first", "end second")}
-    folders: dict[str, list[Path]] = {}
-
-    def task(name: str) -> None:
-        folders[name] = [Path.cwd()]
-        events[name].set()
-        if name != "other":
-            assert events[f"end {name}"].wait(600)
-        folders[name].append(Path.cwd())
-
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    with ThreadPoolExecutor(3) as threads:
-        first = threads.submit(run_task, task, "first", settings_in(tmp_path / "a"))
-        assert events["first"].wait(600)
-        second = threads.submit(run_task, task, "second", settings_in(tmp_path / "a"))
-        assert events["second"].wait(600)
-        other = threads.submit(run_task, task, "other", settings_in(tmp_path / "b"))
-        events["end first"].set()
-        first.result(600)
-        assert not events["other"].wait(0.2)
-        events["end second"].set()
-        second.result(600)
-        other.result(600)
-    a, b = (tmp_path / name for name in "ab")
-    assert folders == {"first": [a, a], "second": [a, a], "other": [b, b]}
-    assert Path.cwd() == before
-
-
-def test_a_folder_that_a_worker_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text").write_bytes(TEXT)
-    settings = settings_in(tmp_path / "none")
-    # A file of this name in the folder of the worker is not the one of the driver.
-    error = run_task(tasks.count_words, "text", settings).error
-    assert (
-        f"cannot read text: No such file or directory; check the name; there is no folder {tmp_path}"
-        in str(error)
-    )
-    assert "none on this machine" in str(error)
-    assert run_task(tasks.count_words, str(tmp_path / "text"), settings).result == 8
-    assert Path.cwd() == tmp_path
 
 
 # ---- a scheduler and workers as somebody would start them
@@ -380,12 +329,6 @@ def test_a_worker_is_killed_then_the_scheduler(
 
         with pytest.raises(StategramError, match=r"^cannot read a \(on worker tls://127\.0\.0\.1:\d+\)$"):
             list(connected.map(tasks.fail_plainly, [0]))
-
-        # The worker runs in another folder than we do.
-        (tmp_path / "here").mkdir()
-        (tmp_path / "here" / "text").write_bytes(TEXT)
-        with contextlib.chdir(tmp_path / "here"), processes.open() as here:
-            assert list(here.map(tasks.count_words, ["text"])) == [8]
 
         go.unlink()
         (tmp_path / f"{workers[1].pid}.pid").unlink()

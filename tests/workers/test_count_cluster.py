@@ -17,7 +17,7 @@ import pytest
 from command_line import run
 from counted_texts import files_of, make_story
 from packed import COMPRESSORS
-from stategram import StategramError, count_text, open_cluster
+from stategram import StategramError, count_text, open_cluster, open_counts
 from stategram.resources import Executor, use_resources
 
 pytest.importorskip("distributed", reason="Dask runs the tasks")
@@ -116,3 +116,15 @@ def test_stdin_and_pipes_are_refused_on_workers(
     with use_resources(executor=local):
         code, _, err = run("count", story, "-", "-o", tmp_path / "c", capfd=capfd)
     assert (code, "workers cannot read <stdin>" in err) == (2, True)
+
+
+def test_relative_names_are_those_of_the_driver(
+    story: Path, tmp_path: Path, local: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "text").write_bytes(story.read_bytes() + "a\u00a0b\n".encode())
+    monkeypatch.chdir(tmp_path)  # workers are elsewhere
+    with use_resources(executor=local, tmp="."):
+        count_text("text", "found", 2, shard_size=20_000)
+    _count_here(Path("text"), "expected", 2, 20_000)
+    assert files_of("found") == files_of("expected")
+    assert [one.name for one in open_counts("found").manifest.inputs] == ["text"]

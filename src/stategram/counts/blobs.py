@@ -25,6 +25,11 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _URL_WITH_QUERY = re.compile(r"https?://.*\?", re.IGNORECASE)
 
 
+def full_name(name: str) -> str:
+    """Return a name that a process in another folder opens too."""
+    return name if name == "-" or is_url(name) else os.path.abspath(name)  # noqa: PTH100
+
+
 class Blobs:
     """Pieces of data by their names, in a folder or at a URL that fsspec opens.
 
@@ -48,7 +53,7 @@ class Blobs:
             self._system = None if is_local_url(self.place) else system
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Blobs, (self.place,)
+        return Blobs, (full_name(self.place),)
 
     def __repr__(self) -> str:
         return f"Blobs({shown_url(self.place)!r})"

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 
 from stategram import _core
-from stategram.counts.blobs import AnyBlobs, Blobs, CheckedBlobs
+from stategram.counts.blobs import AnyBlobs, Blobs, CheckedBlobs, full_name
 from stategram.counts.ranges import MAX_ORDER, SHARD_SIZE, RunPart, Runs, positions_by_number, require_order
 from stategram.counts.runs import MergeTask, count_runs, in_threads, levels_of_runs, merge_tasks, numbers_of
 from stategram.counts.sharded_text import Reading, Shard, ShardedText, read_shard, shard_text
@@ -342,6 +342,8 @@ class Counting:
             progress(0.9, "checksums of the inputs")
         uses = [("training", name) for name in reading.names]
         uses += [("vocabulary", self.vocabulary_file)] if self.vocabulary_file else []
+        found = resources.map(input_file, [(use, full_name(name)) for use, name in uses])
+        inputs = [replace(one, name=shown_url(name)) for one, (_, name) in zip(found, uses, strict=True)]
         texts = {"vocabulary": text.vocabulary.to_bytes(), "counts": text.word_counts.astype("<i8").tobytes()}
         names = {kind: f"{content_key(data)[:32]}.{kind}" for kind, data in texts.items()}
         for kind, name in names.items():
@@ -358,7 +360,7 @@ class Counting:
             text_format=reading.text_format,
             vocabulary_size=reading.words.vocabulary_size,
             vocabulary_file=self.vocabulary_file,
-            inputs=list(resources.map(input_file, uses)),
+            inputs=inputs,
         )
         figures = {
             "order": self.order,

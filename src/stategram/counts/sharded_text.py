@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import stategram
 from stategram import _core
-from stategram.counts.blobs import AnyBlobs
+from stategram.counts.blobs import AnyBlobs, full_name
 from stategram.counts.ranges import Runs
 from stategram.counts.shards import (
     ShardStats,
@@ -199,6 +199,7 @@ def shard_text(reading: Reading, blobs: AnyBlobs, progress: Progress | None = No
     names, words, parts = reading.names, reading.words, reading.parts
     if Resources.current().executor is not None:
         _require_files(names)
+        parts = replace(reading, names=list(map(full_name, names))).parts
     if kept := sum(blobs.has(f"{part.key}.part") for part in parts):
         _log.info("%s of %s read before", f"{kept:,}", plural(len(parts), "part"))
     found = _run(parts, blobs, subprogress(progress, 0.0, 0.95))
@@ -370,7 +371,8 @@ def _stats(names: Sequence[str], tasks: Sequence[_Part], found: Sequence[Sequenc
     for task, shards in zip(tasks, found, strict=True):
         if wide := [shard.stats for shard in shards if shard.stats.wide_space_line]:
             part = task.parts[wide[0].wide_space_part]
-            first_wide_space = f"{display_name(part.name)}:{wide[0].wide_space_line + lines_before(part)}"
+            name = next(name for name in names if full_name(name) == full_name(part.name))  # as it was given
+            first_wide_space = f"{display_name(name)}:{wide[0].wide_space_line + lines_before(part)}"
             break
     return ReadStats(
         tuple(map(shown_url, names)),

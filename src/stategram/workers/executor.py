@@ -5,15 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, chdir, contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -84,8 +81,7 @@ class ClusterExecutor:
             version=stategram.__version__,
             threads=self._threads,
             memory=None if here.memory is None else here.memory // (self._sharing or 1),
-            tmp=None if here.tmp is None else str(here.tmp),
-            folder=str(Path.cwd()),
+            tmp=None if here.tmp is None else str(here.tmp.absolute()),
             shows_worker=self._sharing is None,
         )
 
@@ -163,8 +159,6 @@ class TaskSettings:
     """None for the processors of the worker, divided by its tasks at a time."""
     memory: int | None
     tmp: str | None
-    folder: str
-    """The current folder of the driver, where relative names of files are looked up."""
     shows_worker: bool
     """Whether errors name the worker: it may be a machine that lacks a file of the driver."""
 
@@ -189,11 +183,8 @@ def run_task(function: Callable[[Any], Any], item: Any, settings: TaskSettings) 
     logger = logging.getLogger("stategram")
     logger.addHandler(notes)
     try:
-        with (
-            _current_folder.use(settings.folder),
-            use_resources(
-                threads=settings.threads or _own_threads(), memory=settings.memory, tmp=settings.tmp
-            ),
+        with use_resources(
+            threads=settings.threads or _own_threads(), memory=settings.memory, tmp=settings.tmp
         ):
             return Outcome(function(item), None, tuple(notes.found))
     except StategramError as error:
@@ -224,59 +215,6 @@ class _Notes(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if record.thread == self._thread:
             self.found.append((record.name, record.getMessage()))
-
-
-class _CurrentFolder:
-    """The current folder of this process while it runs tasks: one for all of its threads."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._folder = ""
-        self._is_there = True
-        self._n_tasks = 0
-        self._way_back = ExitStack()
-
-    @contextmanager
-    def use(self, folder: str) -> Iterator[None]:
-        """Run a task in the folder of its driver, when no task of another folder runs.
-
-        Where there is no such folder, it is an empty one, and errors of files say so: a relative name must
-        not be that of another file.
-        """
-        with self._changed:
-            self._changed.wait_for(lambda: self._n_tasks == 0 or self._folder == folder)
-            if self._n_tasks == 0:
-                self._enter(folder)
-            self._n_tasks += 1
-            is_there = self._is_there
-        try:
-            yield
-        except StategramError as error:
-            if is_there or type(error) is not StategramError:
-                raise
-            raise StategramError(
-                f"{error}; there is no folder {folder} on this machine, where relative names are looked up: "
-                "give full names, or run the command in a folder that all machines share"
-            ) from error
-        finally:
-            with self._changed:
-                self._n_tasks -= 1
-                if self._n_tasks == 0:
-                    self._way_back.close()
-                    self._changed.notify_all()
-
-    def _enter(self, folder: str) -> None:
-        self._folder = folder
-        try:
-            self._way_back.enter_context(chdir(folder))
-            self._is_there = True
-        except OSError:
-            empty = self._way_back.enter_context(tempfile.TemporaryDirectory(prefix="stategram-task-"))
-            self._way_back.enter_context(chdir(empty))
-            self._is_there = False
-
-
-_current_folder = _CurrentFolder()
 
 
 def _own_threads() -> int:
