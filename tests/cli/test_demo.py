@@ -12,8 +12,6 @@ import pytest
 
 from stategram import Mixture, NgramModel, corpus_from_sentences, evaluate, open_model
 from stategram.cli import main
-from stategram.clustering import WordClasses
-from stategram.explore.views import representative_classes
 from stategram.text import TextFormat
 from stategram.text.sotu import SotuCorpus, load_sotu
 
@@ -119,12 +117,3 @@ def test_an_interrupted_demo_leaves_the_model_as_it_was(
         patch.setattr(demo, step, interrupt)
         assert _run("--seed", "1", capfd=capfd)[0] == 130
     assert Path("demo-model").read_bytes() == before
-
-
-def test_representative_classes_are_those_that_determine_their_neighbours() -> None:
-    # x is always between a and b; u, v, w come in any order.
-    noise = ["u v w", "v u u", "w w v", "u w v", "v v u", "w u w"]
-    words = WordClasses(4).fit([*noise, "a1 x b1", "a2 x b2", "a1 x b2", "a2 x b1"])
-    first = representative_classes(words, 1, min_words=1.5)[0]
-    assert set(words.classes_[first]) in ({"a1", "a2"}, {"b1", "b2"})
-    assert representative_classes(words, 9, min_words=100) == []

@@ -19,7 +19,7 @@ from stategram import (
     open_model,
 )
 from stategram.contexts.tags import tag_words
-from stategram.explore.views import ClusterGallery, gallery
+from stategram.explore.views import ClassSet, ClusterGallery, gallery, representative_members
 from stategram.explore.views.examples import effective_number, information
 from stategram.formats import write_states
 from story import sentences
@@ -145,3 +145,20 @@ def test_information_is_that_of_the_formula() -> None:
         effective_number(np.array([1, 1, 0, 2]), np.array([1, 4, 0, 7]), 3),
         [1, 2 ** -(share * np.log2(share)).sum(), 1],
     )
+
+
+def test_representative_members_determine_what_follows_and_are_several() -> None:
+    # After a1 and a2 is x always; u, v and w come in any order.
+    noise = ["u v w", "v u u", "w w v", "u w v", "v v u", "w u w"]
+    corpus = corpus_from_sentences([*noise, "a1 x b1", "a2 x b2", "a1 x b2", "a2 x b1"])
+    vocabulary = corpus.vocabulary
+    labels = np.array(["xabuvw".find(word[0]) for word in vocabulary.words])
+    labels[:3], labels[labels > 3] = 4, 3  # boundaries; u, v and w
+    followers = np.zeros((5, 5))
+    before = np.append(1, corpus.ids[:-1])  # </s> is of the class of <s>
+    np.add.at(followers, (labels[before], labels[corpus.ids]), 1 / corpus.n_events)
+    found = ClassSet("", vocabulary, labels, vocabulary.counts / corpus.n_events, followers)
+    first, *others = representative_members(found, 9)
+    assert {vocabulary.word(int(id)) for id in found.members[first]} == {"a1", "a2"}
+    assert labels[vocabulary.id("x")] not in others  # a single word
+    assert len(representative_members(found, 1)) == 1

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import click
+import numpy as np
 
 from stategram.cli.console import Console
 from stategram.cli.options import (
@@ -24,7 +25,7 @@ from stategram.evaluation import (
     compare,
     describe_comparison,
 )
-from stategram.explore.views import representative_classes
+from stategram.explore.views import ClassSet, representative_members
 from stategram.models import Model
 from stategram.recipes import train_recipe
 from stategram.storage import archive_kind, open_archive
@@ -84,7 +85,7 @@ def demo(output: str, force: bool, seed: int, console: Console) -> None:
     with console.step(f"writing {output}"):
         _save(mixture, output, train, seed, overwrite=overwrite)
 
-    for line in _classes_shown(words):
+    for line in _classes_shown(words, train):
         click.echo(line)
     for line in _figures_shown(figures, comparison):
         click.echo(line)
@@ -130,9 +131,15 @@ def _save(mixture: Model, output: str, train: Corpus, seed: int, *, overwrite: b
     model.save(output, manifest={"figures": figures, "seed": seed}, overwrite=overwrite)
 
 
-def _classes_shown(words: WordClasses) -> Iterator[str]:
+def _classes_shown(words: WordClasses, train: Corpus) -> Iterator[str]:
+    vocabulary, bigrams = train.vocabulary, words.class_bigrams_
+    labels = words.predict(vocabulary.words)
+    labels = np.where(labels < 0, len(bigrams) - 1, labels)  # the class of sentence boundaries
+    found = ClassSet(
+        "", vocabulary, labels, vocabulary.counts / train.n_events, bigrams / max(bigrams.sum(), 1)
+    )
     yield f"\n{_SHOWN} representative classes of {_CLASSES}, the most frequent first:\n"
-    for c in sorted(representative_classes(words, _SHOWN)):
+    for c in sorted(representative_members(found, _SHOWN)):
         members = words.classes_[c]
         yield f"  {c:4}  {' '.join(members[:_WORDS_SHOWN])}{' ...' if len(members) > _WORDS_SHOWN else ''}"
 

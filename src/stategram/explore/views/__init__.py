@@ -13,7 +13,6 @@ from stategram.explore.views.examples import (
     CategoryExample,
     ClusterGallery,
     gallery,
-    representative_classes,
     representative_members,
     representative_states,
 )
@@ -38,7 +37,6 @@ __all__ = [
     "class_sources",
     "gallery",
     "greatest",
-    "representative_classes",
     "representative_members",
     "representative_states",
     "state_set",

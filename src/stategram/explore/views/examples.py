@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering import WordClasses
 from stategram.explore.views.class_sets import ClassSet, Data, WordExample
 from stategram.explore.views.state_sets import StateExample, state_set
 from stategram.models import Model, ModelStates
@@ -140,33 +139,6 @@ def likely_words(vocabulary: Vocabulary, probabilities: NDArray[np.float64]) -> 
         for id in best
         if probabilities[id] > _TOO_RARE * probabilities[best[0]]
     )
-
-
-def representative_classes(words: WordClasses, n: int, *, min_words: float = 8.0) -> list[int]:
-    """Return the classes that are most informative about their neighbours, best first.
-
-    A class is as informative as its mutual information, per event, with the class before and the class after.
-    Classes whose words are not worth ``min_words`` equally frequent ones are left out: a single frequent word
-    with a tail of rare ones is informative, but not about classes.
-
-    Examples
-    --------
-    >>> words = WordClasses(n_classes=2).fit(["a b", "a b b", "a a b"])
-    >>> sorted(representative_classes(words, 2, min_words=1))
-    [0, 1]
-
-    """
-    counts = words.class_bigrams_.astype(np.float64)
-    margins = counts.sum(axis=1)
-    rows, columns = np.nonzero(counts)
-    bits = information(rows, columns, counts[rows, columns])
-    sums = np.bincount(rows, bits, len(margins)) + np.bincount(columns, bits, len(margins))
-    informative = sums / np.maximum(margins, 1)
-    # Half of an equal fraction of the events: rare classes matter little.
-    common = margins[:-1] >= counts.sum() / (2 * len(margins))
-    n_words = effective_number(words.labels_, np.maximum(words.counts_, 1), len(common))
-    large = np.flatnonzero((n_words >= min_words) & common)
-    return [int(c) for c in sorted(large, key=lambda c: -informative[c])[:n]]
 
 
 def information(rows: NDArray[Any], columns: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.float64]:
