@@ -68,7 +68,8 @@ Examples:
 @click.option(
     "--shard-size",
     metavar="SIZE",
-    help="Shard size; does not affect the result.  [default: 64M, less with --memory]",
+    help="Shard size (K, M and G are powers of 1024); does not affect the result.  "
+    "[default: 64M, less with --memory]",
 )
 @click.option(
     "--cluster",

@@ -226,7 +226,9 @@ _TMP = click.option(
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print details.")
 _MEMORY = click.option(
-    "--memory", metavar="SIZE", help="Memory limit, such as 2G; larger arrays go to temporary files."
+    "--memory",
+    metavar="SIZE",
+    help="Memory limit, such as 2G (K, M and G are powers of 1024); larger arrays go to temporary files.",
 )
 _HISTORY = click.option(
     "--history",

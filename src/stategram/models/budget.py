@@ -62,7 +62,8 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
             int,
             Meta(
                 ge=1,
-                description="maximum size in bytes, such as 50M; the least useful per byte is dropped first",
+                description="maximum size in bytes, such as 50M (K, M and G are powers of 1024); "
+                "the least useful per byte is dropped first",
                 extra={"metavar": "SIZE"},
             ),
         ]
