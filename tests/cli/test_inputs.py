@@ -12,7 +12,7 @@ import pytest
 
 from command_line import manifest_of, run
 from stategram import CategoryNgramModel, NgramModel, UsageError, open_model, read_classes, train_recipe
-from stategram.cli.reading import _holds_counts
+from stategram.cli.reading import _beginning, _holds_counts
 from stategram.recipes import CategoryNgramPart, Recipe
 from story import write_texts
 
@@ -135,12 +135,41 @@ def test_counts_are_enough_for_n_grams_only(
 def test_counts_are_told_from_texts(tmp_path: Path, lines: str, is_counts: bool) -> None:
     (tmp_path / "file").write_text(lines, encoding="utf-8", newline="")
     (tmp_path / "packed.gz").write_bytes(gzip.compress(lines.encode()))
-    assert [_holds_counts(str(tmp_path / name)) for name in ("file", "packed.gz")] == [is_counts] * 2
+    assert [_holds_counts(_beginning(str(tmp_path / name))) for name in ("file", "packed.gz")] == [
+        is_counts
+    ] * 2
 
 
 def test_a_long_count_file_is_told_by_its_beginning(tmp_path: Path) -> None:
     (tmp_path / "long").write_text("".join(f"w{i}\t{i}\n" for i in range(20_000)) + "the end\n")
-    assert _holds_counts(str(tmp_path / "long"))
+    assert _holds_counts(_beginning(str(tmp_path / "long")))
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+def test_tables_of_counts_are_no_texts(
+    texts: Path, tmp_path: Path, format: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    table, packed = tmp_path / f"counts.{format}", tmp_path / "packed.gz"
+    assert run("count", texts / "train", "--order", 2, "-o", table, "-q", capfd=capfd)[0] == 0
+    packed.write_bytes(gzip.compress(table.read_bytes()))
+    for names in ([table], [texts / "train", table], [packed]):
+        status, _, err = run("train", *names, "-o", tmp_path / "model", capfd=capfd)
+        assert status == 2
+        assert f"{names[-1]} is a " in err
+        assert "count again with --format srilm or tsv" in " ".join(err.split())
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("format", ["tsv", "csv", "jsonl", "json", "parquet"])
+def test_class_files_are_no_texts(
+    texts: Path, tmp_path: Path, format: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / f"classes.{format}"
+    given = ("classes", texts / "train", "-k", 6, "--format", format, "-o", file, "-q")
+    assert run(*given, capfd=capfd)[0] == 0
+    status, _, err = run("train", texts / "train", file, "-o", tmp_path / "model", capfd=capfd)
+    assert (status, f"{file} is a" in err) == (2, True), err
+    assert ("--classes" in err) is (format != "parquet")
 
 
 def test_stdin_is_a_text_that_may_look_like_counts(tmp_path: Path) -> None:

@@ -43,6 +43,23 @@ _SAMPLE = 1 << 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HEADER = b"ngram\torder\tcount\n"
 _COUNT_LINE = re.compile(rb"[^\t\r\n]*\S[^\t\r\n]*\t-?[0-9]+\r?\n?")
+# Tables that are no text, by how they begin, and what to do with them.
+_TABLES = (
+    (
+        re.compile(rb'ngram,order,count\r?\n|\{"ngram":.*"order":.*"count":'),
+        "a table of counts; train reads counts as the folder that stategram count makes, or as count files: "
+        "count again with --format srilm or tsv",
+    ),
+    (
+        re.compile(rb'word([\t ,])class(\1count)?\r?\n|\{"word":.*"class":|\{"version":.*"classes":'),
+        "a class file: name the text that its classes are for, and the file with --classes",
+    ),
+    (
+        re.compile(rb"PAR1"),
+        "a parquet file; train reads texts, and of counts the folder that stategram count makes, or count "
+        "files: count again with --format srilm or tsv",
+    ),
+)
 _MUCH_OF_A_MODEL = 500_000_000
 _MUCH_OF_A_TEXT = 20_000_000
 
@@ -109,9 +126,15 @@ def opened_counts(texts: Sequence[str], console: Console) -> CountedText | None:
 def hold_counts(names: Sequence[str]) -> bool:
     """Whether files hold n-gram counts, by their first lines; stdin and pipes are always texts.
 
-    UsageError if only some of them do, or if options for texts are given.
+    UsageError if only some of them do, if one is another table of counts or classes, or if options for texts
+    are given.
     """
-    found = [name for name in names if _holds_counts(name)]
+    beginnings = {name: _beginning(name) for name in names}
+    for name, data in beginnings.items():
+        for table, what in _TABLES:
+            if table.match(data):
+                raise click.UsageError(f"{name} is {what}")
+    found = [name for name, data in beginnings.items() if _holds_counts(data)]
     others = [name for name in names if name not in found]
     if not found:
         return False
@@ -128,11 +151,15 @@ def hold_counts(names: Sequence[str]) -> bool:
     return True
 
 
-def _holds_counts(name: str) -> bool:
-    if not (is_url(name) or Path(name).is_file()):  # a pipe can be read only once
-        return False
-    data = next(iter(read_blocks(name)), (b"", 0))[0][:_SAMPLE]
-    lines = data.removeprefix(_BYTE_ORDER_MARK).splitlines(keepends=True)
+def _beginning(name: str) -> bytes:
+    """Return how a file begins; nothing of a pipe, which can be read only once."""
+    if not (is_url(name) or Path(name).is_file()):
+        return b""
+    return next(iter(read_blocks(name)), (b"", 0))[0][:_SAMPLE].removeprefix(_BYTE_ORDER_MARK)
+
+
+def _holds_counts(data: bytes) -> bool:
+    lines = data.splitlines(keepends=True)
     if len(lines) > 1 and not lines[-1].endswith(b"\n"):
         lines.pop()  # cut off
     return lines[:1] == [_HEADER] or (bool(lines) and all(map(_COUNT_LINE.fullmatch, lines)))
