@@ -251,3 +251,18 @@ def test_how_to_use_a_command_is_shown_only_where_that_was_wrong(
     status, _, err = run("train", text, "--nonsense", capfd=capfd)
     assert status == 2
     assert err.startswith("Usage: stategram train")
+
+
+def test_ctrl_c_of_a_command_without_an_output_says_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(path: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "model").write_text("")
+    monkeypatch.setattr("stategram.cli.info.model_info", interrupt)
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        assert run("info", tmp_path / "model", capfd=capfd) == (130, "", "stategram: interrupted\n")
+    finally:  # an interrupted command ignores further Ctrl-C, and so would all processes
+        signal.signal(signal.SIGINT, handler)

@@ -38,11 +38,19 @@ _COMMANDS = {
 }
 
 
+# The parameters of commands that name a file to write; train, which reads --classes, writes one in any case.
+_OUTPUTS = ("output", "arpa", "class_lm", "fst", "classes", "states")
+
+
 class _CommandContext(click.Context):
     def invoke(self, callback: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
-        """Run a command: where its options could be read, an error comes without how to use them."""
+        """Run a command: an error of options that could be read comes without how to use them."""
         try:
             return super().invoke(callback, *arguments, **options)
+        except KeyboardInterrupt as end:
+            if not str(end) and any(self.params.get(name) not in (None, "-") for name in _OUTPUTS):
+                raise KeyboardInterrupt("nothing was written") from end
+            raise
         except click.UsageError as error:
             raise UsageError(error.format_message()) from error
 
@@ -141,6 +149,6 @@ def _fail(error: BaseException) -> int:
         advice = "; free some space and run the command again" if error.errno == errno.ENOSPC else ""
         message = f"error: {where}{error.strerror or error}{advice}"
     else:
-        message, status = f"interrupted; {error if str(error) else 'nothing was written'}", INTERRUPTED
+        message, status = "; ".join(filter(None, ("interrupted", str(error)))), INTERRUPTED
     click.echo(f"stategram: {message}", err=True)
     return status
