@@ -157,7 +157,7 @@ class Table:
         """Return the Arrow stream by which libraries exchange tables; needs pyarrow as `to_arrow` does."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
-    def write(self, place: Place, format: str | None = None, *, header: bool = True) -> None:
+    def write(self, place: Place, format: str | None = None) -> None:
         """Write the table to a file that appears only when it is complete.
 
         Parameters
@@ -168,13 +168,11 @@ class Table:
         format
             ``tsv``, ``csv``, ``jsonl`` or ``parquet``; by default as the name ends, else ``tsv``. See
             docs/tables.md for how words are written.
-        header
-            Whether tsv and csv begin with the names of the columns.
 
         """
         from stategram.tables.writing import TableWriter
 
-        with TableWriter(place, format, header=header) as writer:
+        with TableWriter(place, format) as writer:
             writer.write(self)
 
 

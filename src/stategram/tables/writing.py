@@ -107,7 +107,7 @@ class TableWriter(FileWriter):
 
     Parameters
     ----------
-    place, format, header
+    place, format
         As in `Table.write`.
 
     Examples
@@ -123,10 +123,9 @@ class TableWriter(FileWriter):
 
     """
 
-    def __init__(self, place: Place, format: str | None = None, *, header: bool = True) -> None:
+    def __init__(self, place: Place, format: str | None = None) -> None:
         super().__init__(place)
         self._format = table_format(place, format)
-        self._header = header
         self._names: tuple[str, ...] | None = None
         self._rows_since_text: NDArray[np.int64] | None = None
 
@@ -138,7 +137,7 @@ class TableWriter(FileWriter):
             self._names = table.columns
             if self._format == "parquet":
                 self._parquet = ParquetRows(self._file)
-            elif self._header and self._format != "jsonl":
+            elif self._format != "jsonl":
                 self._file.write(_header_line(self._format, self._names))
         elif table.columns != self._names:
             raise UsageError(
