@@ -1,7 +1,7 @@
 """What a context is: its definition, the tags of words, the tree of all contexts of a text."""
 
 from stategram.contexts.brill import tags_from_brill
-from stategram.contexts.definition import MAX_VALUES, VALUE_KINDS, ContextDefinition, ContextValue
+from stategram.contexts.definition import MAX_VALUES, ContextDefinition, ContextValue
 from stategram.contexts.tags import (
     TagCounts,
     TagMap,
@@ -15,7 +15,6 @@ from stategram.contexts.tree import ContextTree, ValueMap, build_tree, context_v
 
 __all__ = [
     "MAX_VALUES",
-    "VALUE_KINDS",
     "ContextDefinition",
     "ContextTree",
     "ContextValue",

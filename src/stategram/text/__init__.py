@@ -33,7 +33,7 @@ from stategram.text.files import (
     read_blocks,
     total_size,
 )
-from stategram.text.format import EncodingErrors, FormatOverride, TextFormat, WordChoice
+from stategram.text.format import FormatOverride, TextFormat, WordChoice
 from stategram.text.lines import LineEncoder, Lines, Sentences, check_words, read_lines, words_of
 from stategram.text.tokenizer import tokenize, tokenize_prose
 from stategram.text.vocabulary import (
@@ -54,7 +54,6 @@ __all__ = [
     "SPECIAL_WORDS",
     "UNKNOWN",
     "Corpus",
-    "EncodingErrors",
     "FormatOverride",
     "LineBlock",
     "LineEncoder",
