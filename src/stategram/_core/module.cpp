@@ -8,6 +8,7 @@ void register_counts(nanobind::module_& m);
 void register_exchange(nanobind::module_& m);
 void register_ngrams(nanobind::module_& m);
 void register_word_tree(nanobind::module_& m);
+void register_vectors(nanobind::module_& m);
 void register_mixture(nanobind::module_& m);
 void register_decoding(nanobind::module_& m);
 void register_formats(nanobind::module_& m);
@@ -21,6 +22,7 @@ NB_MODULE(_core, m) {
     stategram::register_counts(m);
     stategram::register_exchange(m);
     stategram::register_ngrams(m);
+    stategram::register_vectors(m);
     stategram::register_word_tree(m);
     stategram::register_mixture(m);
     stategram::register_decoding(m);

@@ -58,44 +58,49 @@ void bind_long_lists(nb::module_& m) {
 void bind_model(nb::module_& m) {
     using Kernel = TreeModelKernel;
     using Words = Kernel::Words;
-    nb::class_<CacheHandle> cache(m, "TextCache", "The words so far, for adaptive scoring.");
-    cache.def("copy", &CacheHandle::copy, "Return a copy.");
+    nb::class_<TextState> state(m, "TextState", "What a model keeps of the words so far.");
+    state.def("copy", &TextState::copy, "Return a copy.");
+    state.def(
+        "bytes", [](const TextState& of) { const std::string all = of.bytes(); return nb::bytes(all.data(), all.size()); },
+        "Return the states of all networks.");
     nb::class_<Kernel> kernel(m, "TreeModelKernel", "Word trees and the counts of chains of contexts.");
     def_init<std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>>, std::vector<Kernel::ChainArrays>,
              std::vector<Kernel::LevelArrays>, std::size_t, Words, Words, std::size_t, std::size_t,
-             std::vector<Kernel::CacheArrays>>(
-        kernel, "trees chains levels n_streams counts contexts n_frequent_nodes n_classes caches");
+             std::vector<Kernel::CacheArrays>, std::vector<Kernel::VectorArrays>>(
+        kernel, "trees chains levels n_streams counts contexts n_frequent_nodes n_classes caches vectors");
     def(kernel, "n_inputs", &Kernel::n_inputs, "history");
     def(kernel, "n_weights", &Kernel::n_weights, "history");
-    kernel.def("empty_cache", &Kernel::empty_cache);
+    def(kernel, "root_log_odds", &Kernel::root_log_odds, "tree");
+    def(kernel, "start", &Kernel::start, "history sentence_start");
     def_kernel(kernel, "node_discounts", &Kernel::node_discounts, "max_ngrams threads");
-    def_kernel(kernel, "score", &Kernel::score, "words streams classes history weights cache threads");
+    def_kernel(kernel, "score", &Kernel::score, "words streams classes starts history weights state threads");
     def_kernel(kernel, "contributions", &Kernel::contributions,
-               "tree word streams of_class history weights cache",
+               "tree word streams of_class history weights state",
                "Return for each node of the way to a word what each input adds to the log-odds of the side "
                "taken.");
     kernel.def("first_inputs", &Kernel::first_inputs,
-               "Return the first input of each chain, of the caches, and the number of all inputs.");
+               "Return the first input of each network, of each chain, of the caches, and the number of all inputs.");
     def_kernel(kernel, "distributions", &Kernel::distributions,
-               "streams of_class history weights cache threads",
+               "streams of_class history weights state threads",
                "Return the probability of each word by each tree after the history of the first event.");
     def_kernel(
         kernel, "add_rows", &Kernel::add_rows,
-        "words streams classes history weights cache tree_weights row_weights rows threads",
+        "words streams classes starts history weights state tree_weights row_weights rows threads",
         "Add to a row for each event the weighted distribution before it by all trees; words are added "
         "to the cache.");
     def_kernel(kernel, "likeliest", &Kernel::likeliest,
-               "streams of_class history weights cache tree_weights top",
+               "streams of_class history weights state tree_weights top",
                "Return the likeliest words after the history of the first event, and their probabilities.");
     def_kernel(
-        kernel, "draw", &Kernel::draw, "streams of_class history weights cache tree quantile",
+        kernel, "draw", &Kernel::draw, "streams of_class history weights state tree quantile",
         "Return the word after the history of the first event in whose range of a tree a quantile lies.\n"
         "\n"
         "The ranges are as wide as the words are probable: a random quantile draws a word.");
     def_kernel(kernel, "check", &Kernel::check, "threads", "Read every list; ValueError if one is damaged.");
     def_kernel(
         kernel, "learn", &Kernel::learn_blocks,
-        "words streams classes begins ends cache_begins used weights squares rate leave_out seed threads");
+        "words streams classes starts begins ends cache_begins used weights squares rate leave_out seed "
+        "threads");
 }
 
 }  // namespace

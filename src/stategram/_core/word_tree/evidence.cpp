@@ -12,7 +12,6 @@ namespace {
 
 constexpr float min_probability = 1e-7F;
 constexpr float max_evidence = 20.0F;
-constexpr std::size_t first_chain_input = 2;
 
 // The natural logarithm of a positive normal number, to about one unit in the last place; it vectorizes.
 STATEGRAM_INLINE float log_of(float x) {
@@ -198,13 +197,13 @@ std::uint8_t count_bucket(std::uint32_t right, std::uint32_t left, std::uint32_t
 }
 
 TreeEvidence::TreeEvidence(std::vector<WordTree> trees, std::vector<ChainView> chains,
-                           std::vector<ChainLevel> levels, std::size_t n_streams, const std::uint32_t* counts,
-                           const std::uint32_t* contexts)
+                           std::vector<ChainLevel> levels, std::size_t n_vector_inputs, std::size_t n_streams,
+                           const std::uint32_t* counts, const std::uint32_t* contexts)
     : trees_(std::move(trees)),
       chains_(std::move(chains)),
       levels_(std::move(levels)),
       n_streams_(n_streams),
-      n_inputs_(first_chain_input) {
+      n_inputs_(n_root_inputs + n_vector_inputs) {
     require(trees_.size() <= max_trees, "there are more than 16 trees");
     std::size_t slot = 0;
     for (ChainView& chain : chains_) {

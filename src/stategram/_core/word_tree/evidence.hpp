@@ -29,7 +29,7 @@ inline std::size_t padded_inputs(std::size_t n) {
     return (n + input_padding - 1) / input_padding * input_padding;
 }
 
-// The inputs of what is known without a context, which are the first.
+// The inputs of what is known without a context, which are the first; those of vector states follow.
 constexpr std::size_t n_root_inputs = 2;
 
 constexpr std::size_t max_trees = 16;
@@ -107,7 +107,8 @@ struct ChainEstimates {
 class TreeEvidence {
  public:
     TreeEvidence(std::vector<WordTree> trees, std::vector<ChainView> chains, std::vector<ChainLevel> levels,
-                 std::size_t n_streams, const std::uint32_t* counts, const std::uint32_t* contexts);
+                 std::size_t n_vector_inputs, std::size_t n_streams, const std::uint32_t* counts,
+                 const std::uint32_t* contexts);
 
     std::size_t n_trees() const { return trees_.size(); }
     const WordTree& tree(std::size_t number) const { return trees_[number]; }

@@ -32,9 +32,11 @@ std::vector<std::uint32_t> frequent_nodes(const WordTree& tree, const std::uint3
 
 }  // namespace
 
-TreeModel::TreeModel(std::shared_ptr<TreeEvidence> evidence, std::vector<CacheView> caches,
-                     const std::uint32_t* counts, std::size_t n_frequent_nodes, std::size_t n_classes)
+TreeModel::TreeModel(std::shared_ptr<TreeEvidence> evidence, std::vector<VectorInput> vectors,
+                     std::vector<CacheView> caches, const std::uint32_t* counts, std::size_t n_frequent_nodes,
+                     std::size_t n_classes)
     : evidence_(std::move(evidence)),
+      vectors_(evidence_, std::move(vectors)),
       caches_(std::move(caches)),
       n_node_sets_(n_frequent_nodes + max_depth),
       n_classes_(n_classes) {
@@ -72,6 +74,13 @@ CacheRows TreeModel::read_cache(const TextEvents& text, std::size_t begin, std::
     return rows;
 }
 
+void TreeModel::write_vectors(std::uint32_t word, std::size_t event, const EventVectors& vectors,
+                              const std::vector<EvidenceRows>& rows) const {
+    for (std::size_t t = 0; t < evidence_->n_trees(); ++t)
+        vectors_.write(t, evidence_->tree(t).path(word), evidence_->tree(t).length(word), vectors, event,
+                       rows[t].x + n_root_inputs, rows[t].stride);
+}
+
 void TreeModel::copy_cache_rows(std::uint32_t word, std::size_t event, const CacheRows& cache,
                                 Scratch& scratch) const {
     const std::size_t first = evidence_->n_inputs(true), width = caches_.size(),
@@ -101,9 +110,25 @@ double TreeModel::log_prob(std::size_t tree, const TextEvents& text, std::size_t
     return sum;
 }
 
-void TreeModel::learn(const TextEvents& text, const std::vector<LearningBlock>& blocks,
-                      const std::uint8_t* used, std::uint64_t seed, ThreadPool& pool,
-                      std::vector<Scratch>& scratch, Learner& learner) const {
+TreeModel::LearningVectors TreeModel::learning_vectors(const TextEvents& text, std::size_t n_events,
+                                                       const std::vector<LearningBlock>& blocks,
+                                                       ThreadPool& pool) const {
+    std::vector<std::pair<std::size_t, std::size_t>> sentences, documents;
+    for (const auto& [cache_begin, begin, end] : blocks) {
+        sentences.emplace_back(begin, end);
+        documents.emplace_back(cache_begin, end);
+    }
+    std::vector<std::uint8_t> of_sentences = resets(text.starts, n_events, 0),
+                              of_documents = resets(text.starts, n_events, 1);
+    for (const auto& [cache_begin, begin, end] : blocks)
+        if (cache_begin < end) of_sentences[begin] = of_documents[cache_begin] = 1;
+    return {vectors_.read_parts({text.words, of_documents.data()}, documents, pool),
+            vectors_.read_parts({text.words, of_sentences.data()}, sentences, pool)};
+}
+
+void TreeModel::learn(const TextEvents& text, const LearningVectors& vectors,
+                      const std::vector<LearningBlock>& blocks, const std::uint8_t* used, std::uint64_t seed,
+                      ThreadPool& pool, std::vector<Scratch>& scratch, Learner& learner) const {
     const std::size_t n_trees = evidence_->n_trees(), stride = n_inputs(learner.last);
     const bool with_cache = learner.last == 2;
     // Where the rows of each event are, for each tree; and slices of blocks.
@@ -141,11 +166,12 @@ void TreeModel::learn(const TextEvents& text, const std::vector<LearningBlock>& 
         }
         cache_rows[number] = read_cache(text, begin, end, cache);
     });
-    std::vector<std::vector<float>> x(n_trees);
+    std::vector<std::vector<float>> x(n_trees), sentence_x(n_trees);
     std::vector<std::vector<std::uint8_t>> buckets(n_trees);
     std::vector<std::vector<std::uint32_t>> match(n_trees);
     for (std::size_t t = 0; t < n_trees; ++t) {
         x[t].resize(n_rows[t] * stride);
+        sentence_x[t].resize(n_rows[t] * vectors_.size());
         buckets[t].resize(n_rows[t] * stride);
         match[t].resize(n_rows[t]);
     }
@@ -153,7 +179,7 @@ void TreeModel::learn(const TextEvents& text, const std::vector<LearningBlock>& 
         const Slice& slice = slices[number];
         std::size_t place = slice.first_place;
         const Sources sources{left[slice.block].get(), with_cache ? &cache_rows[slice.block] : nullptr,
-                              blocks[slice.block].begin};
+                              blocks[slice.block].begin, &vectors.of_document};
         visit(text, slice.begin, slice.end, learner.last, sources, scratch[static_cast<std::size_t>(worker)],
               [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
                   if (!used[event]) return;
@@ -164,6 +190,10 @@ void TreeModel::learn(const TextEvents& text, const std::vector<LearningBlock>& 
                       std::copy_n(rows[t].x, length * stride, &x[t][row * stride]);
                       std::copy_n(rows[t].buckets, length * stride, &buckets[t][row * stride]);
                       std::copy_n(rows[t].match, length, &match[t][row]);
+                      if (vectors_.size() > 0)
+                          vectors_.write(t, evidence_->tree(t).path(text.words[event]),
+                                         static_cast<int>(length), vectors.of_sentence, event,
+                                         &sentence_x[t][row * vectors_.size()], vectors_.size());
                   }
                   ++place;
               });
@@ -180,12 +210,21 @@ void TreeModel::learn(const TextEvents& text, const std::vector<LearningBlock>& 
         const MixerShape of = shape(static_cast<int>(number / n_trees));
         const WordTree& tree = evidence_->tree(t);
         double sum = 0;
+        std::vector<float> own(max_depth * stride);  // rows with vector states of the sentence
         for (const std::size_t index : order) {
             const Place& place = places[index];
             const std::uint32_t word = text.words[place.event], code = tree.code(word),
                                 *path = tree.path(word);
-            const EvidenceRows rows{&x[t][place.rows[t] * stride], &buckets[t][place.rows[t] * stride],
-                                    &match[t][place.rows[t]], stride};
+            EvidenceRows rows{&x[t][place.rows[t] * stride], &buckets[t][place.rows[t] * stride],
+                              &match[t][place.rows[t]], stride};
+            if (number < n_trees && vectors_.size() > 0) {
+                const auto length = static_cast<std::size_t>(tree.length(word));
+                std::copy_n(rows.x, length * stride, own.data());
+                for (std::size_t i = 0; i < length; ++i)
+                    std::copy_n(&sentence_x[t][(place.rows[t] + i) * vectors_.size()], vectors_.size(),
+                                &own[i * stride + n_root_inputs]);
+                rows.x = own.data();
+            }
             for (int i = 0; i < tree.length(word); ++i) {
                 const bool right = WordTree::bit(code, i);
                 const double logit = double{stategram::learn(

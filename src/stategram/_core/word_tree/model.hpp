@@ -15,6 +15,7 @@
 #include "word_tree/evidence.hpp"
 #include "word_tree/left_out.hpp"
 #include "word_tree/mixer.hpp"
+#include "word_tree/vector_inputs.hpp"
 
 namespace stategram {
 
@@ -26,7 +27,15 @@ struct TextEvents {
     const std::uint32_t* words;
     std::vector<const std::uint32_t*> streams;
     const std::uint32_t* classes;  // of the last word
+    const std::uint8_t* starts;    // 1 at the start of a sentence, 2 at that of a document, else 0
 };
+
+// Where vector states of a history start anew.
+inline std::vector<std::uint8_t> resets(const std::uint8_t* starts, std::size_t n, int history) {
+    std::vector<std::uint8_t> found(n);
+    for (std::size_t i = 0; i < n; ++i) found[i] = starts[i] > (history > 0 ? 1 : 0);
+    return found;
+}
 
 // Events to learn from; the words from `cache_begin` on fill the caches before.
 struct LearningBlock {
@@ -42,10 +51,11 @@ struct CacheRows {
 
 class TreeModel {
  public:
-    TreeModel(std::shared_ptr<TreeEvidence> evidence, std::vector<CacheView> caches,
-              const std::uint32_t* counts, std::size_t n_frequent_nodes, std::size_t n_classes);
+    TreeModel(std::shared_ptr<TreeEvidence> evidence, std::vector<VectorInput> vectors,
+              std::vector<CacheView> caches, const std::uint32_t* counts, std::size_t n_frequent_nodes, std::size_t n_classes);
 
     const TreeEvidence& evidence() const { return *evidence_; }
+    const VectorInputs& vectors() const { return vectors_; }
     std::size_t n_classes() const { return n_classes_; }
     std::size_t n_inputs(int history) const {
         const std::size_t of_chains = evidence_->n_inputs(history > 0);
@@ -77,6 +87,7 @@ class TreeModel {
         const LeftOut* left = nullptr;
         const CacheRows* cache = nullptr;
         std::size_t cache_begin = 0;
+        const EventVectors* vectors = nullptr;
     };
 
     // Calls use(event, rows) for the events [begin, end), in order.
@@ -103,6 +114,7 @@ class TreeModel {
             if (sources.left) sources.left->lists(event, scratch.left);
             evidence_->collect(text.words[event], contexts(event), n_chains,
                                sources.left ? scratch.left.data() : nullptr, scratch.rows.data());
+            if (sources.vectors) write_vectors(text.words[event], event, *sources.vectors, scratch.rows);
             if (sources.cache)
                 copy_cache_rows(text.words[event], event - sources.cache_begin, *sources.cache, scratch);
             use(event, scratch.rows);
@@ -119,6 +131,13 @@ class TreeModel {
     double log_prob(std::size_t tree, const TextEvents& text, std::size_t event, const EvidenceRows& rows,
                     const MixerShape& shape, const float* weights) const;
 
+    // The vectors of the events of all blocks, by what is known of the document, and of the sentence.
+    struct LearningVectors {
+        EventVectors of_document, of_sentence;
+    };
+    LearningVectors learning_vectors(const TextEvents& text, std::size_t n_events,
+                                     const std::vector<LearningBlock>& blocks, ThreadPool& pool) const;
+
     // Learns the weights of all histories up to `last` and all trees from blocks of events, in an order that
     // depends on the seed; adds to the sums of the log-probabilities before each step.
     struct Learner {
@@ -128,16 +147,20 @@ class TreeModel {
         std::vector<float*> weights, squares;  // by history and tree
         std::vector<double> log_sums;
     };
-    void learn(const TextEvents& text, const std::vector<LearningBlock>& blocks, const std::uint8_t* used,
-               std::uint64_t seed, ThreadPool& pool, std::vector<Scratch>& scratch, Learner& learner) const;
+    void learn(const TextEvents& text, const LearningVectors& vectors,
+               const std::vector<LearningBlock>& blocks, const std::uint8_t* used, std::uint64_t seed,
+               ThreadPool& pool, std::vector<Scratch>& scratch, Learner& learner) const;
 
  private:
     static constexpr std::size_t look_ahead = 4;
 
+    void write_vectors(std::uint32_t word, std::size_t event, const EventVectors& vectors,
+                       const std::vector<EvidenceRows>& rows) const;
     void copy_cache_rows(std::uint32_t word, std::size_t event, const CacheRows& cache,
                          Scratch& scratch) const;
 
     std::shared_ptr<TreeEvidence> evidence_;
+    VectorInputs vectors_;
     std::vector<CacheView> caches_;
     std::vector<std::vector<std::uint32_t>> node_sets_;  // by tree and node
     std::size_t n_node_sets_, n_classes_;

@@ -5,6 +5,8 @@
 #include <bit>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -17,14 +19,16 @@
 
 namespace stategram {
 
-class CacheHandle {
- public:
-    explicit CacheHandle(TextCache cache) : cache_(std::move(cache)) {}
-    TextCache& cache() { return cache_; }
-    CacheHandle copy() const { return CacheHandle(cache_); }
+// What a model keeps of the words so far, besides the values of contexts.
+struct TextState {
+    std::optional<TextCache> cache;  // for adaptive scoring
+    std::vector<float> vectors;      // the states of all networks
 
- private:
-    TextCache cache_;
+    TextState copy() const { return *this; }
+    // Equal bytes have the same future, but for caches.
+    std::string bytes() const {
+        return {reinterpret_cast<const char*>(vectors.data()), vectors.size() * sizeof(float)};
+    }
 };
 
 class TreeModelKernel {
@@ -42,11 +46,16 @@ class TreeModelKernel {
     // document.
     using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool, bool>;
     using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
+    // A network, and for each tree the vectors of its nodes, their scales, and biases.
+    using VectorArrays = std::pair<std::shared_ptr<VectorNetwork>,
+                                   std::vector<std::tuple<In<std::int8_t>, In<float>, In<float>>>>;
+    // At the start of each event: 1 for that of a sentence, 2 for that of a document, else 0.
+    using Starts = In<std::uint8_t>;
 
     TreeModelKernel(std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>> trees,
                     std::vector<ChainArrays> chains, std::vector<LevelArrays> levels, std::size_t n_streams,
                     Words counts, Words contexts, std::size_t n_frequent_nodes, std::size_t n_classes,
-                    std::vector<CacheArrays> caches)
+                    std::vector<CacheArrays> caches, std::vector<VectorArrays> vectors)
         : n_words_(counts.size()) {
         std::vector<WordTree> built;
         require(!trees.empty() && contexts.size() == n_words_, "each word needs its counts");
@@ -76,11 +85,14 @@ class TreeModelKernel {
         }
         auto evidence =
             std::make_shared<TreeEvidence>(std::move(built), std::move(chain_views), std::move(level_views),
-                                           n_streams, counts.data(), contexts.data());
+                                           vectors.size(), n_streams, counts.data(), contexts.data());
         std::vector<CacheView> cache_views;
         for (auto& [streams, decay] : caches) cache_views.push_back({streams, decay});
+        std::vector<VectorInput> vector_inputs;
+        for (const VectorArrays& one : vectors) vector_inputs.push_back(vector_input(one, *evidence));
         kept_levels_ = std::move(levels);
-        model_ = std::make_unique<TreeModel>(evidence, std::move(cache_views), counts.data(),
+        kept_vectors_ = std::move(vectors);
+        model_ = std::make_unique<TreeModel>(evidence, std::move(vector_inputs), std::move(cache_views), counts.data(),
                                              n_frequent_nodes, n_classes);
         evidence_ = std::move(evidence);
     }
@@ -89,13 +101,29 @@ class TreeModelKernel {
     std::size_t n_weights(int history) const { return model_->shape(checked(history)).size(); }
     std::vector<std::size_t> first_inputs() const {
         std::vector<std::size_t> found;
+        for (std::size_t k = 0; k < model_->vectors().size(); ++k) found.push_back(n_root_inputs + k);
         for (const ChainView& chain : evidence_->chains()) found.push_back(chain.first_input);
         found.push_back(n_inputs(1));
         found.push_back(n_inputs(2));
         return found;
     }
 
-    CacheHandle empty_cache() const { return CacheHandle(model_->empty_cache()); }
+    // The log-odds of the right side of each node of a tree without a context.
+    Out<float> root_log_odds(std::size_t tree) const {
+        require(tree < evidence_->n_trees(), "there is no such tree");
+        return std::vector<float>(evidence_->count_root(tree).logit);
+    }
+
+    // The state at the start of a sentence, or else the one that knows of no words.
+    TextState start(int history, bool sentence_start) const {
+        TextState state{std::nullopt, std::vector<float>(model_->vectors().state_size())};
+        if (checked(history) == 2) state.cache = model_->empty_cache();
+        if (sentence_start)
+            model_->vectors().start(state.vectors.data());
+        else
+            model_->vectors().clear(state.vectors.data());
+        return state;
+    }
 
     // The discounts of counts at the nodes of each tree, by slot.
     std::vector<std::vector<std::vector<float>>> node_discounts(std::size_t max_ngrams, int threads) {
@@ -111,23 +139,30 @@ class TreeModelKernel {
         return found;
     }
 
-    // Returns the natural-log probabilities by each tree, one after the other.
-    Out<double> score(Words words, std::vector<Words> streams, Words classes, int history,
-                      std::vector<In<float>> weights, CacheHandle* cache, int threads) const {
-        check_events(words, streams, classes);
+    // Returns the natural-log probabilities by each tree, one after the other; the state becomes that after
+    // the text.
+    Out<double> score(Words words, std::vector<Words> streams, Words classes, Starts starts, int history,
+                      std::vector<In<float>> weights, TextState& state, int threads) const {
+        check_events(words, streams, classes, starts);
         check_weights(history, weights);
-        check_cache(history, cache);
+        check_state(history, state);
         const std::size_t n = words.size(), n_trees = evidence_->n_trees();
         BigArray<double> log_probs(n * n_trees);
         ThreadPool pool(threads);
-        const TextEvents text{words.data(), pointers(streams), classes.data()};
+        const TextEvents text{words.data(), pointers(streams), classes.data(), starts.data()};
+        const std::vector<std::uint8_t> restarts = resets(starts.data(), n, history);
         std::vector<TreeModel::Scratch> scratch;
         for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*model_, history);
+        EventVectors vectors;
         for (std::size_t begin = 0; begin < n; begin += events_per_batch) {
             const std::size_t end = std::min(n, begin + events_per_batch);
+            if (begin % events_per_reading == 0)
+                vectors = model_->vectors().read({words.data(), restarts.data()}, begin,
+                                                 std::min(n, begin + events_per_reading),
+                                                 state.vectors.data(), pool);
             CacheRows cache_rows;
-            if (cache) cache_rows = model_->read_cache(text, begin, end, cache->cache());
-            const TreeModel::Sources sources{nullptr, cache ? &cache_rows : nullptr, begin};
+            if (state.cache) cache_rows = model_->read_cache(text, begin, end, *state.cache);
+            const TreeModel::Sources sources{nullptr, state.cache ? &cache_rows : nullptr, begin, &vectors};
             const std::size_t slices = (end - begin + events_per_slice - 1) / events_per_slice;
             pool.run(slices, [&](std::size_t slice, int worker) {
                 const std::size_t first = begin + slice * events_per_slice,
@@ -148,21 +183,22 @@ class TreeModelKernel {
     // after the history of the first event.
     Out<double> contributions(std::size_t tree, std::uint32_t word, std::vector<Words> streams,
                               std::uint32_t of_class, int history, std::vector<In<float>> weights,
-                              CacheHandle* cache) const {
-        check_history(streams, of_class, history, weights, cache);
+                              const TextState& state) const {
+        check_history(streams, of_class, history, weights, state);
         require(tree < evidence_->n_trees() && word < n_words_ && evidence_->tree(tree).length(word) > 0,
                 "there is no such tree, or no such word in it");
         const MixerShape of = model_->shape(history);
         std::vector<double> found;
-        const TextEvents text{&word, pointers(streams), &of_class};
+        const TextEvents text{&word, pointers(streams), &of_class, nullptr};
         TreeModel::Scratch scratch(*model_, history);
+        const EventVectors vectors = model_->vectors().vectors_of(state.vectors.data());
         CacheRows cache_rows;
-        if (cache) {
-            TextCache copy = cache->cache();
+        if (state.cache) {
+            TextCache copy = *state.cache;
             cache_rows = model_->read_cache(text, 0, 1, copy);
         }
         model_->visit(
-            text, 0, 1, history, {nullptr, cache ? &cache_rows : nullptr, 0}, scratch,
+            text, 0, 1, history, {nullptr, state.cache ? &cache_rows : nullptr, 0, &vectors}, scratch,
             [&](std::size_t, const std::vector<EvidenceRows>& rows) {
                 const WordTree& words = evidence_->tree(tree);
                 for (int i = 0; i < words.length(word); ++i) {
@@ -179,10 +215,10 @@ class TreeModelKernel {
     // Returns the probability of each word by each tree after one history: its values are the first of each
     // stream.
     std::vector<Out<double>> distributions(std::vector<Words> streams, std::uint32_t of_class, int history,
-                                           std::vector<In<float>> weights, CacheHandle* cache,
+                                           std::vector<In<float>> weights, const TextState& state,
                                            int threads) const {
         std::vector<std::vector<double>> found(evidence_->n_trees(), std::vector<double>(n_words_, 0.0));
-        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache);
+        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, state);
         ThreadPool pool(threads);
         pool.run(trees.size(), [&](std::size_t t, int) { trees[t].distribution(found[t].data()); });
         return std::vector<Out<double>>(std::make_move_iterator(found.begin()),
@@ -190,12 +226,12 @@ class TreeModelKernel {
     }
 
     // Adds to a row for each event the distribution before it by all trees, times its weight.
-    void add_rows(Words words, std::vector<Words> streams, Words classes, int history,
-                  std::vector<In<float>> weights, CacheHandle* cache, In<double> tree_weights,
+    void add_rows(Words words, std::vector<Words> streams, Words classes, Starts starts, int history,
+                  std::vector<In<float>> weights, TextState& state, In<double> tree_weights,
                   In<double> row_weights, InOut<double> rows, int threads) const {
-        check_events(words, streams, classes);
+        check_events(words, streams, classes, starts);
         check_weights(history, weights);
-        check_cache(history, cache);
+        check_state(history, state);
         const std::size_t n = words.size(), n_trees = evidence_->n_trees();
         require(tree_weights.size() == n_trees, "each tree needs a weight");
         require(row_weights.size() == n && rows.size() == n * n_words_,
@@ -210,11 +246,14 @@ class TreeModelKernel {
             double* const row = rows.data() + event * n_words_;
             for (std::size_t word = 0; word < n_words_; ++word) row[word] += weight * found[word];
         };
-        if (cache == nullptr) {
+        const std::vector<std::uint8_t> restarts = resets(starts.data(), n, history);
+        const EventVectors vectors =
+            model_->vectors().read({words.data(), restarts.data()}, 0, n, state.vectors.data(), pool);
+        if (!state.cache) {
             pool.run(n, [&](std::size_t event, int worker) {
                 std::vector<double>& found = own[static_cast<std::size_t>(worker)];
                 std::vector<TreeSearch> trees =
-                    searches_at(values, event, classes[event], history, weights, nullptr, 0, n_trees);
+                    searches_at(values, event, classes[event], history, weights, vectors, nullptr, 0, n_trees);
                 for (std::size_t t = 0; t < n_trees; ++t) {
                     trees[t].distribution(found.data());
                     add(event, t, found);
@@ -225,21 +264,21 @@ class TreeModelKernel {
         // A cache depends on all events before.
         for (std::size_t event = 0; event < n; ++event) {
             std::vector<TreeSearch> trees =
-                searches_at(values, event, classes[event], history, weights, cache, 0, n_trees);
+                searches_at(values, event, classes[event], history, weights, vectors, &*state.cache, 0, n_trees);
             pool.run(n_trees, [&](std::size_t t, int) { trees[t].distribution(own[t].data()); });
             for (std::size_t t = 0; t < n_trees; ++t) add(event, t, own[t]);
-            cache->cache().add(words[event]);
+            state.cache->add(words[event]);
         }
     }
 
     // Returns the `top` likeliest words after one history, and their probabilities.
     std::pair<Out<std::uint32_t>, Out<double>> likeliest(std::vector<Words> streams, std::uint32_t of_class,
                                                          int history, std::vector<In<float>> weights,
-                                                         CacheHandle* cache, In<double> tree_weights,
+                                                         const TextState& state, In<double> tree_weights,
                                                          std::size_t top) const {
         require(tree_weights.size() == evidence_->n_trees(), "each tree needs a weight");
         require(top > 0, "at least one word is needed");
-        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache);
+        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, state);
         std::vector<std::uint32_t> words;
         std::vector<double> probabilities;
         for (const auto& [probability, word] : likeliest_words(trees, tree_weights.data(), top, *evidence_)) {
@@ -251,11 +290,11 @@ class TreeModelKernel {
 
     // Returns the word after one history in whose range of a tree a quantile lies.
     std::uint32_t draw(std::vector<Words> streams, std::uint32_t of_class, int history,
-                       std::vector<In<float>> weights, CacheHandle* cache, std::size_t tree,
+                       std::vector<In<float>> weights, const TextState& state, std::size_t tree,
                        double quantile) const {
         require(tree < evidence_->n_trees(), "there is no such tree");
         require(quantile >= 0 && quantile < 1, "a quantile is from 0 to below 1");
-        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache, tree, tree + 1);
+        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, state, tree, tree + 1);
         return trees[0].word_at(quantile);
     }
 
@@ -277,12 +316,12 @@ class TreeModelKernel {
 
     // Learns the weights of all trees and histories from blocks of events; returns for each the sum of the
     // log-probabilities before each step. The weights of history h and tree t are weights[h * n_trees + t].
-    std::vector<double> learn_blocks(Words words, std::vector<Words> streams, Words classes,
+    std::vector<double> learn_blocks(Words words, std::vector<Words> streams, Words classes, Starts starts,
                                      In<std::int64_t> begins, In<std::int64_t> ends,
                                      In<std::int64_t> cache_begins, In<std::uint8_t> used,
                                      std::vector<Weights> weights, std::vector<Weights> squares, float rate,
                                      bool leave_out, std::uint64_t seed, int threads) const {
-        check_events(words, streams, classes);
+        check_events(words, streams, classes, starts);
         require(used.size() == words.size() && begins.size() == ends.size() &&
                     begins.size() == cache_begins.size(),
                 "each block needs its events");
@@ -307,21 +346,24 @@ class TreeModelKernel {
             learner.squares.push_back(squares[i].data());
         }
         ThreadPool pool(threads);
-        const TextEvents text{words.data(), pointers(streams), classes.data()};
+        const TextEvents text{words.data(), pointers(streams), classes.data(), starts.data()};
         std::vector<TreeModel::Scratch> scratch;
         for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*model_, learner.last);
+        std::vector<LearningBlock> all;
+        for (std::size_t i = 0; i < begins.size(); ++i)
+            all.push_back({static_cast<std::size_t>(cache_begins[i]), static_cast<std::size_t>(begins[i]),
+                           static_cast<std::size_t>(ends[i])});
+        const TreeModel::LearningVectors vectors = model_->learning_vectors(text, words.size(), all, pool);
         std::size_t block = 0;
         while (block < begins.size()) {
             // Blocks of about a batch of events.
             std::vector<LearningBlock> blocks;
             std::size_t n_events = 0;
             for (; block < begins.size() && n_events < events_per_batch; ++block) {
-                blocks.push_back({static_cast<std::size_t>(cache_begins[block]),
-                                  static_cast<std::size_t>(begins[block]),
-                                  static_cast<std::size_t>(ends[block])});
+                blocks.push_back(all[block]);
                 n_events += blocks.back().end - blocks.back().begin;
             }
-            model_->learn(text, blocks, used.data(), seed + block, pool, scratch, learner);
+            model_->learn(text, vectors, blocks, used.data(), seed + block, pool, scratch, learner);
         }
         return learner.log_sums;
     }
@@ -329,6 +371,7 @@ class TreeModelKernel {
  private:
     static constexpr std::size_t events_per_slice = 128;
     static constexpr std::size_t events_per_batch = 4096;
+    static constexpr std::size_t events_per_reading = std::size_t{1} << 15;  // by networks, at a time
 
     static int checked(int history) {
         require(history >= 0 && history < n_histories, "there are three histories");
@@ -364,35 +407,53 @@ class TreeModelKernel {
         return level;
     }
 
+    static VectorInput vector_input(const VectorArrays& arrays, const TreeEvidence& evidence) {
+        VectorInput input{arrays.first, {}};
+        require(input.network && arrays.second.size() == evidence.n_trees(),
+                "each tree needs the vectors of its nodes");
+        for (const auto& [vectors, scales, bias] : arrays.second) {
+            const std::size_t n = evidence.tree(0).n_leaves();
+            require(vectors.size() == n * input.network->width() && scales.size() == n && bias.size() == n,
+                    "each node needs a vector");
+            input.trees.push_back({vectors.data(), scales.data(), bias.data()});
+        }
+        return input;
+    }
+
     std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,
-                                     const std::vector<In<float>>& weights, CacheHandle* cache,
+                                     const std::vector<In<float>>& weights, const TextState& state,
                                      std::size_t first = 0, std::size_t last = SIZE_MAX) const {
-        check_history(streams, of_class, history, weights, cache);
-        return searches_at(pointers(streams), 0, of_class, history, weights, cache, first,
-                           std::min(last, evidence_->n_trees()));
+        check_history(streams, of_class, history, weights, state);
+        std::optional<TextCache> cache = state.cache;
+        return searches_at(pointers(streams), 0, of_class, history, weights,
+                           model_->vectors().vectors_of(state.vectors.data()), cache ? &*cache : nullptr,
+                           first, std::min(last, evidence_->n_trees()));
     }
 
     std::vector<TreeSearch> searches_at(const std::vector<const std::uint32_t*>& values, std::size_t event,
                                         std::uint32_t of_class, int history,
-                                        const std::vector<In<float>>& weights, CacheHandle* cache,
-                                        std::size_t first, std::size_t last) const {
+                                        const std::vector<In<float>>& weights, const EventVectors& vectors,
+                                        TextCache* cache, std::size_t first, std::size_t last) const {
         EventContexts contexts(evidence_->n_slots());
         const std::size_t n_chains = evidence_->n_chains(history > 0);
         evidence_->hash(values.data(), event, n_chains, contexts);
         evidence_->find(contexts);
-        if (cache) cache->cache().find(values.data(), event);
+        if (cache) cache->find(values.data(), event);
         std::vector<TreeSearch> found;
         for (std::size_t t = first; t < last; ++t)
             found.emplace_back(
                 *evidence_, t, contexts,
                 TreeSearch::Settings{n_chains, model_->n_inputs(history), evidence_->n_inputs(true),
                                      model_->shape(history), weights[t].data(), &model_->node_sets(t),
-                                     of_class, cache ? &cache->cache() : nullptr});
+                                     of_class, cache},
+                &model_->vectors(), vectors, event);
         return found;
     }
 
-    void check_events(const Words& words, const std::vector<Words>& streams, const Words& classes) const {
-        require(streams.size() == evidence_->n_streams() && classes.size() == words.size(),
+    void check_events(const Words& words, const std::vector<Words>& streams, const Words& classes,
+                      const Starts& starts) const {
+        require(streams.size() == evidence_->n_streams() && classes.size() == words.size() &&
+                    starts.size() == words.size(),
                 "each event needs a value of each stream");
         for (const Words& stream : streams)
             require(stream.size() == words.size(), "each event needs a value of each stream");
@@ -403,19 +464,21 @@ class TreeModelKernel {
     }
 
     void check_history(const std::vector<Words>& streams, std::uint32_t of_class, int history,
-                       const std::vector<In<float>>& weights, CacheHandle* cache) const {
+                       const std::vector<In<float>>& weights, const TextState& state) const {
         check_weights(history, weights);
-        check_cache(history, cache);
+        check_state(history, state);
         require(streams.size() == evidence_->n_streams() && of_class < model_->n_classes(),
                 "the history needs a value of each stream");
         for (const Words& stream : streams)
             require(stream.size() > 0, "the history needs a value of each stream");
     }
 
-    void check_cache(int history, CacheHandle* cache) const {
-        require((history == 2) == (cache != nullptr),
+    void check_state(int history, const TextState& state) const {
+        require((history == 2) == state.cache.has_value(),
                 "a cache is needed for adaptive scoring, and for no other");
-        require(!cache || cache->cache().belongs_to(*evidence_), "the cache is the cache of another model");
+        require((!state.cache || state.cache->belongs_to(*evidence_)) &&
+                    state.vectors.size() == model_->vectors().state_size(),
+                "the state is that of another model");
     }
 
     void check_weights(int history, const std::vector<In<float>>& weights) const {
@@ -434,6 +497,7 @@ class TreeModelKernel {
     std::shared_ptr<TreeEvidence> evidence_;
     std::unique_ptr<TreeModel> model_;
     std::vector<LevelArrays> kept_levels_;  // the arrays that views look at
+    std::vector<VectorArrays> kept_vectors_;
     std::size_t n_words_;
 };
 

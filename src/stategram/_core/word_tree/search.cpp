@@ -7,13 +7,16 @@
 namespace stategram {
 
 TreeSearch::TreeSearch(const TreeEvidence& evidence, std::size_t tree, const EventContexts& contexts,
-                       Settings settings)
+                       Settings settings, const VectorInputs* inputs, const EventVectors& vectors,
+                       std::size_t event)
     : evidence_(&evidence),
       number_(tree),
       tree_(&evidence.tree(tree)),
       settings_(settings),
       x_(settings.n_inputs),
-      buckets_(settings.n_inputs) {
+      buckets_(settings.n_inputs),
+      inputs_(inputs),
+      vectors_(inputs->one(vectors, event)) {
     for (std::size_t c = 0; c < settings.n_chains; ++c) {
         const ChainView& chain = evidence.chains()[c];
         for (std::size_t j = 0; j < chain.depth() && contexts.lists[chain.first_slot + j]; ++j) {
@@ -56,8 +59,10 @@ double TreeSearch::right_probability(const Subtree& subtree, std::uint32_t middl
     // Most nodes are where no context has words: what is known without one is all.
     const bool is_bare = n == 0 && settings_.cache == nullptr;
     std::uint32_t match = 0;
-    const EvidenceRows row{x_.data(), buckets_.data(), &match, is_bare ? n_root_inputs : settings_.n_inputs};
+    const std::size_t n_bare = n_root_inputs + inputs_->size();
+    const EvidenceRows row{x_.data(), buckets_.data(), &match, is_bare ? n_bare : settings_.n_inputs};
     evidence_->begin_nodes(number_, &middle, 1, row);
+    inputs_->write(number_, &middle, 1, vectors_, 0, x_.data() + n_root_inputs, 1);
     ChainEstimates estimates;
     SideSums sums;
     for (std::size_t i = 0; i < n; ++i) {
@@ -82,7 +87,7 @@ double TreeSearch::right_probability(const Subtree& subtree, std::uint32_t middl
                                        buckets_.data() + settings_.cache_input);
     const MixerRow mixed{x_.data(), buckets_.data(), (*settings_.node_sets)[middle], match,
                          settings_.of_class};
-    const double logit = double{is_bare ? mix_first(settings_.shape, settings_.weights, mixed, n_root_inputs)
+    const double logit = double{is_bare ? mix_first(settings_.shape, settings_.weights, mixed, n_bare)
                                         : mix(settings_.shape, settings_.weights, mixed)};
     return std::exp(log_sigmoid(logit));
 }

@@ -13,6 +13,7 @@
 #include "word_tree/cache.hpp"
 #include "word_tree/evidence.hpp"
 #include "word_tree/mixer.hpp"
+#include "word_tree/vector_inputs.hpp"
 
 namespace stategram {
 
@@ -26,8 +27,9 @@ class TreeSearch {
         std::uint32_t of_class;
         const TextCache* cache;  // null: none
     };
+    // `vectors` has those of the event.
     TreeSearch(const TreeEvidence& evidence, std::size_t tree, const EventContexts& contexts,
-               Settings settings);
+               Settings settings, const VectorInputs* inputs, const EventVectors& vectors, std::size_t event);
 
     // The words [begin, end) by rank, below a node, and the probability of getting there.
     struct Subtree {
@@ -78,6 +80,8 @@ class TreeSearch {
     std::vector<std::uint32_t> halves_;                // of these ranges
     std::vector<float> x_;
     std::vector<std::uint8_t> buckets_;
+    const VectorInputs* inputs_;
+    EventVectors vectors_;  // of the event, the first
 };
 
 // The `top` words of the highest probability by trees with these weights, with their probabilities.

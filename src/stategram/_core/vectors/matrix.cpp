@@ -1,0 +1,97 @@
+#include "vectors/matrix.hpp"
+
+namespace stategram {
+namespace {
+
+constexpr std::size_t n_lanes = 16;
+
+#if defined(__GNUC__)
+using Lanes = float __attribute__((vector_size(n_lanes * sizeof(float)), aligned(4), may_alias));
+#else
+struct Lanes {
+    float values[n_lanes];
+    Lanes& operator+=(const Lanes& other) {
+        for (std::size_t i = 0; i < n_lanes; ++i) values[i] += other.values[i];
+        return *this;
+    }
+    friend Lanes operator*(const Lanes& a, float b) {
+        Lanes product;
+        for (std::size_t i = 0; i < n_lanes; ++i) product.values[i] = a.values[i] * b;
+        return product;
+    }
+};
+#endif
+constexpr std::size_t lanes_per_panel = vector_padding / n_lanes;
+
+template <std::size_t n>
+STATEGRAM_INLINE void multiply_rows(std::size_t depth, const float* a, std::size_t row, std::size_t column,
+                                    const float* panel, float* c, std::size_t c_row, bool add) {
+    Lanes sums[n][lanes_per_panel];
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < lanes_per_panel; ++j)
+            sums[i][j] = add ? *reinterpret_cast<const Lanes*>(c + i * c_row + j * n_lanes) : Lanes{};
+    for (std::size_t k = 0; k < depth; ++k) {
+        const auto* const b = reinterpret_cast<const Lanes*>(panel + k * vector_padding);
+        for (std::size_t i = 0; i < n; ++i) {
+            const float value = a[i * row + k * column];
+            for (std::size_t j = 0; j < lanes_per_panel; ++j) sums[i][j] += b[j] * value;
+        }
+    }
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < lanes_per_panel; ++j)
+            *reinterpret_cast<Lanes*>(c + i * c_row + j * n_lanes) = sums[i][j];
+}
+
+STATEGRAM_CLONES
+void multiply_panel(std::size_t n_rows, std::size_t depth, const float* a, std::size_t row,
+                    std::size_t column, const float* panel, float* c, std::size_t c_row, bool add) {
+    std::size_t i = 0;
+    for (; i + 8 <= n_rows; i += 8)
+        multiply_rows<8>(depth, a + i * row, row, column, panel, c + i * c_row, c_row, add);
+    for (; i + 2 <= n_rows; i += 2)
+        multiply_rows<2>(depth, a + i * row, row, column, panel, c + i * c_row, c_row, add);
+    if (i < n_rows) multiply_rows<1>(depth, a + i * row, row, column, panel, c + i * c_row, c_row, add);
+}
+
+}  // namespace
+
+void PackedMatrix::pack(const float* values, std::size_t row, std::size_t column) {
+    float* out = values_.data();
+    for (std::size_t first = 0; first < columns_; first += vector_padding)
+        for (std::size_t i = 0; i < rows_; ++i)
+            for (std::size_t j = 0; j < vector_padding; ++j) *out++ = values[i * row + (first + j) * column];
+}
+
+void multiply(std::size_t n_rows, const float* a, std::size_t row, std::size_t column, const PackedMatrix& b,
+              float* c, std::size_t c_row, bool add) {
+    for (std::size_t first = 0; first < b.columns(); first += vector_padding)
+        multiply_panel(n_rows, b.rows(), a, row, column, b.panel(first), c + first, c_row, add);
+}
+
+STATEGRAM_CLONES
+float dot(const float* a, const float* b, std::size_t n) {
+    float sums[n_lanes] = {};
+    for (std::size_t begin = 0; begin < n; begin += n_lanes)
+        for (std::size_t lane = 0; lane < n_lanes; ++lane) sums[lane] += a[begin + lane] * b[begin + lane];
+    for (std::size_t half = n_lanes / 2; half > 0; half /= 2)
+        for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+    return sums[0];
+}
+
+STATEGRAM_CLONES
+float dot(const float* a, const std::int8_t* b, std::size_t n) {
+    float sums[n_lanes] = {};
+    for (std::size_t begin = 0; begin < n; begin += n_lanes)
+        for (std::size_t lane = 0; lane < n_lanes; ++lane)
+            sums[lane] += a[begin + lane] * static_cast<float>(b[begin + lane]);
+    for (std::size_t half = n_lanes / 2; half > 0; half /= 2)
+        for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+    return sums[0];
+}
+
+STATEGRAM_CLONES
+void add_scaled(float* STATEGRAM_RESTRICT y, float a, const float* STATEGRAM_RESTRICT x, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
+}
+
+}  // namespace stategram

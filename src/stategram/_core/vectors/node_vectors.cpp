@@ -1,0 +1,82 @@
+#include "vectors/node_vectors.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "base/checks.hpp"
+#include "word_tree/mixer.hpp"
+
+namespace stategram {
+namespace {
+
+constexpr float min_error = 1e-3F;  // what is nearly certain teaches nothing
+constexpr float vector_start = 0.1F, bias_start = 1.0F;
+
+// gradient += error u; u += step c.
+STATEGRAM_CLONES
+void learn_node(float* STATEGRAM_RESTRICT u, float* STATEGRAM_RESTRICT gradient,
+                const float* STATEGRAM_RESTRICT c, float error, float step, std::size_t width) {
+    for (std::size_t i = 0; i < width; ++i) {
+        gradient[i] += error * u[i];
+        u[i] += step * c[i];
+    }
+}
+
+}  // namespace
+
+float adagrad_rate(float rate, float square, float& squares, float start) {
+    squares += square;
+    return rate / std::sqrt(squares + start);
+}
+
+Rounded Rounded::of(const std::vector<float>& values, std::size_t width) {
+    Rounded rounded{std::vector<std::int8_t>(values.size()), std::vector<float>(values.size() / width)};
+    for (std::size_t row = 0; row < rounded.scales.size(); ++row) {
+        float most = 0;
+        for (std::size_t i = 0; i < width; ++i) most = std::max(most, std::fabs(values[row * width + i]));
+        const float scale = rounded.scales[row] = most / 127.0F;
+        if (scale == 0.0F) continue;
+        for (std::size_t i = 0; i < width; ++i)
+            rounded.values[row * width + i] =
+                static_cast<std::int8_t>(std::lround(values[row * width + i] / scale));
+    }
+    return rounded;
+}
+
+LearnedNodes::LearnedNodes(const std::vector<WordTree>& trees, std::size_t width,
+                           std::vector<std::vector<float>> bias)
+    : width_(width) {
+    require(bias.size() == trees.size(), "each tree needs the bias of its nodes");
+    for (std::size_t t = 0; t < trees.size(); ++t) {
+        const std::size_t n = trees[t].n_leaves();
+        require(bias[t].size() == n, "each node needs a bias");
+        trees_.push_back({&trees[t], std::vector<float>(n * width, 0.0F), std::move(bias[t]),
+                          std::vector<float>(n, 0.0F), std::vector<float>(n, 0.0F)});
+    }
+}
+
+void LearnedNodes::learn(std::uint32_t word, const float* c, float rate, float* gradient, double* log_probs) {
+    const float square = dot(c, c, width_) / static_cast<float>(width_);
+    for (std::size_t t = 0; t < trees_.size(); ++t) {
+        OfTree& of = trees_[t];
+        const std::uint32_t code = of.tree->code(word), *path = of.tree->path(word);
+        double sum = 0;
+        for (int i = 0; i < of.tree->length(word); ++i) {
+            const std::size_t node = path[i];
+            float* const u = &of.vectors[node * width_];
+            const float z =
+                std::min(std::max(dot(u, c, width_) + of.bias[node], -max_node_logit), max_node_logit);
+            const bool right = WordTree::bit(code, i);
+            sum += log_sigmoid(double{right ? z : -z});
+            const float error = (right ? 1.0F : 0.0F) - fast_sigmoid(z);
+            if (rate == 0.0F || std::fabs(error) < min_error) continue;
+            const float step = adagrad_rate(rate, error * error * square, of.squares[node], vector_start);
+            learn_node(u, gradient, c, error, step * error, width_);
+            of.bias[node] +=
+                error * adagrad_rate(rate, error * error, of.bias_squares[node], bias_start);
+        }
+        log_probs[t] = sum;
+    }
+}
+
+}  // namespace stategram

@@ -1,0 +1,56 @@
+// The vectors of the nodes of word trees: the log-odds of the right side of node n after a vector c are
+//
+//     z_n = u_n . c + bias_n
+//
+// They are learned with one rate for each node (Adagrad over the mean square of its gradients).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "vectors/matrix.hpp"
+#include "word_tree/tree.hpp"
+
+namespace stategram {
+
+constexpr float max_node_logit = 15.0F;
+
+// Rows of numbers in 8 bits, with one scale for each row.
+struct Rounded {
+    std::vector<std::int8_t> values;
+    std::vector<float> scales;
+
+    static Rounded of(const std::vector<float>& values, std::size_t width);
+};
+
+// The vectors of all nodes of some trees while they are learned.
+class LearnedNodes {
+ public:
+    // `bias`: of each node, tree by tree.
+    LearnedNodes(const std::vector<WordTree>& trees, std::size_t width, std::vector<std::vector<float>> bias);
+
+    // One step for all nodes on the way to a word; adds the gradient of c, and returns the log-probability of
+    // the word by each tree before the step in `log_probs`. A rate of 0 learns nothing.
+    void learn(std::uint32_t word, const float* c, float rate, float* gradient, double* log_probs);
+
+    const std::vector<float>& vectors(std::size_t tree) const { return trees_[tree].vectors; }
+    const std::vector<float>& bias(std::size_t tree) const { return trees_[tree].bias; }
+    const std::vector<float>& squares(std::size_t tree) const { return trees_[tree].squares; }
+    const std::vector<float>& bias_squares(std::size_t tree) const { return trees_[tree].bias_squares; }
+    std::size_t n_trees() const { return trees_.size(); }
+    std::size_t width() const { return width_; }
+
+ private:
+    struct OfTree {
+        const WordTree* tree;
+        std::vector<float> vectors, bias, squares, bias_squares;
+    };
+    std::size_t width_;
+    std::vector<OfTree> trees_;
+};
+
+// What one step of Adagrad adds to a weight, for a gradient whose mean square over a row is `square`.
+float adagrad_rate(float rate, float square, float& squares, float start);
+
+}  // namespace stategram

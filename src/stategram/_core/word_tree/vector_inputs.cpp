@@ -1,0 +1,120 @@
+#include "word_tree/vector_inputs.hpp"
+
+#include <algorithm>
+
+#include "vectors/node_vectors.hpp"
+
+namespace stategram {
+
+std::size_t VectorInputs::state_size() const {
+    std::size_t size = 0;
+    for (const VectorInput& input : inputs_) size += input.network->state_size();
+    return size;
+}
+
+void VectorInputs::clear(float* state) const {
+    for (const VectorInput& input : inputs_) {
+        input.network->clear(state);
+        state += input.network->state_size();
+    }
+}
+
+void VectorInputs::start(float* state) const {
+    for (const VectorInput& input : inputs_) {
+        input.network->start(state);
+        state += input.network->state_size();
+    }
+}
+
+void VectorInputs::read(std::uint32_t word, float* state) const {
+    for (const VectorInput& input : inputs_) {
+        input.network->read(word, state);
+        state += input.network->state_size();
+    }
+}
+
+EventVectors VectorInputs::vectors_of(const float* state) const {
+    EventVectors vectors;
+    for (const VectorInput& input : inputs_) {
+        vectors.of_network.emplace_back(input.network->width());
+        input.network->write(state, vectors.of_network.back().data());
+        state += input.network->state_size();
+    }
+    return vectors;
+}
+
+EventVectors VectorInputs::one(const EventVectors& vectors, std::size_t event) const {
+    EventVectors of_event;
+    for (std::size_t k = 0; k < inputs_.size(); ++k) {
+        const std::size_t width = inputs_[k].network->width();
+        const auto at = vectors.of_network[k].begin() + static_cast<std::ptrdiff_t>((event - vectors.first) * width);
+        of_event.of_network.emplace_back(at, at + static_cast<std::ptrdiff_t>(width));
+    }
+    return of_event;
+}
+
+void VectorInputs::add_runs(const VectorText& text, std::size_t begin, std::size_t end,
+                            std::vector<VectorRun>& runs) {
+    for (std::size_t event = begin; event < end; ++event) {
+        if (event == begin || text.resets[event]) runs.push_back({event, event, nullptr});
+        runs.back().end = event + 1;
+    }
+}
+
+std::vector<float> VectorInputs::read_runs(const VectorText& text, std::vector<VectorRun>& runs,
+                                           const float* state, EventVectors& vectors,
+                                           ThreadPool& pool) const {
+    const std::size_t size = state_size(), n_events = runs.back().end - vectors.first;
+    std::vector<float> states(runs.size() * size);
+    for (std::size_t i = 0; i < runs.size(); ++i) runs[i].state = &states[i * size];
+    std::copy_n(state, size, states.data());
+    for (const VectorInput& input : inputs_) {
+        vectors.of_network.emplace_back(n_events * input.network->width());
+        input.network->read(text, vectors.first, runs, vectors.of_network.back().data(), pool);
+        for (VectorRun& run : runs) run.state += input.network->state_size();
+    }
+    return {states.end() - static_cast<std::ptrdiff_t>(size), states.end()};
+}
+
+EventVectors VectorInputs::read(const VectorText& text, std::size_t begin, std::size_t end, float* state,
+                                ThreadPool& pool) const {
+    EventVectors vectors{begin, {}};
+    std::vector<VectorRun> runs;
+    if (!inputs_.empty()) add_runs(text, begin, end, runs);
+    if (runs.empty()) return vectors;
+    const std::vector<float> after = read_runs(text, runs, state, vectors, pool);
+    std::copy(after.begin(), after.end(), state);
+    return vectors;
+}
+
+EventVectors VectorInputs::read_parts(const VectorText& text,
+                                      const std::vector<std::pair<std::size_t, std::size_t>>& parts,
+                                      ThreadPool& pool) const {
+    EventVectors vectors;
+    std::vector<VectorRun> runs;
+    if (!inputs_.empty())
+        for (const auto& [begin, end] : parts) add_runs(text, begin, end, runs);
+    if (runs.empty()) return vectors;
+    std::vector<float> state(state_size());
+    clear(state.data());
+    read_runs(text, runs, state.data(), vectors, pool);
+    return vectors;
+}
+
+void VectorInputs::write(std::size_t tree, const std::uint32_t* nodes, int n, const EventVectors& vectors,
+                         std::size_t event, float* x, std::size_t stride) const {
+    const std::vector<float>& root = evidence_->count_root(tree).logit;
+    for (std::size_t k = 0; k < inputs_.size(); ++k) {
+        const VectorInput::Nodes& of = inputs_[k].trees[tree];
+        const std::size_t width = inputs_[k].network->width();
+        const float* const c = vectors.of_network[k].data() + (event - vectors.first) * width;
+        for (int i = 0; i < n; ++i) {
+            const std::size_t node = nodes[i];
+            const float z = dot(c, of.vectors + node * width, width) * of.scales[node] + of.bias[node];
+            x[static_cast<std::size_t>(i) * stride + k] =
+                std::min(std::max(z, -max_node_logit), max_node_logit) - root[node];
+        }
+    }
+}
+
+}  // namespace stategram
