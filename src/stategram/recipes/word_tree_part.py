@@ -31,6 +31,8 @@ from stategram.models import (
 )
 from stategram.models.state_tree import StateTree, state_tree
 from stategram.models.word_tree.values import values_of
+from stategram.models.word_tree.vector_states import KINDS as VECTOR_KINDS
+from stategram.models.word_tree.vector_states import VectorShape
 from stategram.progress import Progress, subprogress
 from stategram.recipes.part import (
     SIZES,
@@ -93,8 +95,9 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
     states: Annotated[
         _Texts,
         Meta(
-            description="clusterings of contexts s1, s2 and so on: context and number of states",
-            extra={"possible": 'a list such as ["g2-4,g2-3,w-2,w-1 200"]'},
+            description="clusterings of contexts s1, s2 and so on: context and number of states; and vector "
+            "states: linear or recurrent, and their width",
+            extra={"possible": 'a list such as ["g2-4,g2-3,w-2,w-1 200", "linear 256"]'},
         ),
     ] = msgspec.field(default_factory=lambda: ["g2-4,g2-3,w-2,w-1 200", "g1-6,g1-5,g1-4,g1-3,g1-2,g1-1 200"])
     chains: Annotated[
@@ -173,7 +176,12 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
     @cached_property
     def parsed_states(self) -> list[tuple[ContextDefinition, int, int | None]]:
         """For each clustering its context, its number of states, and the set of classes of the context."""
-        return [_parse_states(text, len(self.classes)) for text in self.states]
+        return [_parse_states(text, len(self.classes)) for text in self.states if not _is_vector(text)]
+
+    @cached_property
+    def parsed_vectors(self) -> list[VectorShape]:
+        """The vector states; UsageError if one cannot be read."""
+        return [VectorShape.parse(text) for text in self.states if _is_vector(text)]
 
     def check(self, name: Callable[[str], str] = str) -> None:
         """Refuse chains, caches and states that cannot be read, and values that are not there."""
@@ -181,11 +189,12 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
             raise UsageError(f"{name('chains')}: there are none; give at least one")
         with about_key(name("states")):
             self.parsed_states  # noqa: B018
+            self.parsed_vectors  # noqa: B018
         for key in ("chains", "caches"):
             with about_key(name(key)):
                 for one in getattr(self, f"parsed_{key}"):
                     for value in one.values:
-                        _check_value(value, len(self.classes), len(self.states))
+                        _check_value(value, len(self.classes), len(self.parsed_states))
 
     def files(self) -> list[tuple[str, str]]:
         """Return the class files and the file of tags that it needs."""
@@ -247,6 +256,7 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
             ValueSources(labels, states, is_rare),
             self.parsed_chains,
             self.parsed_caches,
+            self.parsed_vectors,
             n_predecessors=n_predecessors,
             n_events=self.events or 1,
             min_count=self.min_count,
@@ -281,7 +291,8 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
                 min_count=10,
                 seed=training.seed,
             )
-            step = subprogress(progress, number / len(self.states), (number + 1) / len(self.states))
+            n = len(self.parsed_states)
+            step = subprogress(progress, number / n, (number + 1) / n)
             started = time.monotonic()
             found.append(state_tree(cluster_tree(tree, settings, progress=step)))
             del tree  # its memory is needed for the next
@@ -295,6 +306,10 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
             step = subprogress(progress, number / len(self.trees), (number + 1) / len(self.trees))
             trees.append(build_word_tree(found, training.bigrams, vocabulary, progress=step))
         return trees
+
+
+def _is_vector(text: str) -> bool:
+    return text.split(" ")[0] in VECTOR_KINDS
 
 
 def _check_value(value: Value, n_classes: int, n_states: int) -> None:

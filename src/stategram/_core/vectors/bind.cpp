@@ -19,8 +19,8 @@ void register_vectors(nb::module_& m) {
         of_recurrent, "n_words word_vectors word_scales matrix bias");
     using Linear = LinearLearnerKernel;
     nb::class_<Linear> linear(m, "LinearLearner", "A linear state while it is learned.");
-    def_init<TreeArrays, std::vector<In<float>>, std::size_t, std::size_t, std::vector<double>, std::uint64_t>(
-        linear, "trees bias width n_positions decays seed");
+    def_init<TreeArrays, std::vector<In<float>>, std::size_t, std::size_t, std::vector<double>,
+             std::uint64_t>(linear, "trees bias width n_positions decays seed");
     def_kernel(linear, "learn", &Linear::learn, "words resets begin end first_rate last_rate",
                "Learn events of a text; return the sum of their log-probabilities by each tree.");
     linear.def("nodes", &Linear::nodes);

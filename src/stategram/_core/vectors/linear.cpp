@@ -38,7 +38,8 @@ void decay_and_add(float* STATEGRAM_RESTRICT s, float d, const std::int8_t* STAT
     for (std::size_t i = 0; i < n; ++i) s[i] = d * s[i] + static_cast<float>(r[i]) * scale;
 }
 
-// One step for the weights of a position: w * x is a part of c, whose gradient is g. Writes the gradient of x.
+// One step for the weights of a position: w * x is a part of c, whose gradient is g. Writes the gradient of
+// x.
 STATEGRAM_CLONES
 void learn_weights(float* STATEGRAM_RESTRICT w, float* STATEGRAM_RESTRICT squares,
                    const float* STATEGRAM_RESTRICT x, const float* STATEGRAM_RESTRICT g, float rate,
@@ -194,7 +195,8 @@ void LinearNetwork::read(std::uint32_t word, float* state) const {
     float* const sums = state + 1 + shape_.n_positions;
     const std::size_t width = shape_.width;
     for (std::size_t k = 0; k < shape_.decays.size(); ++k)
-        decay_and_add(sums + k * width, shape_.decays[k], far_.data() + word * width, far_scales_[word], width);
+        decay_and_add(sums + k * width, shape_.decays[k], far_.data() + word * width, far_scales_[word],
+                      width);
 }
 
 void LinearNetwork::write(const float* state, float* vector) const {
@@ -205,7 +207,8 @@ void LinearNetwork::write(const float* state, float* vector) const {
     for (std::size_t k = 0; k < shape_.decays.size(); ++k)
         add_product(vector, sums_.data() + k * width, sums + k * width, width);
     for (std::size_t j = 0; j < known; ++j) {
-        const auto word = std::min<std::size_t>(std::bit_cast<std::uint32_t>(state[1 + j]), shape_.n_words - 1);
+        const auto word =
+            std::min<std::size_t>(std::bit_cast<std::uint32_t>(state[1 + j]), shape_.n_words - 1);
         add_product(vector, positions_.data() + j * width, near_.data() + word * width, near_scales_[word],
                     width);
     }

@@ -1,5 +1,5 @@
-// The linear state: the sum of the vectors of the last words, weighted by position, and of decayed sums of all
-// words so far,
+// The linear state: the sum of the vectors of the last words, weighted by position, and of decayed sums of
+// all words so far,
 //
 //     c = sum_j a_j * e(w_-j) + sum_k b_k * s_k,    s_k <- d_k s_k + r(w)
 //
@@ -40,7 +40,8 @@ class LinearLearner {
     const std::vector<float>& sums() const { return sum_weights_; }
 
  private:
-    void learn_chunk(const VectorText& text, std::size_t begin, std::size_t end, float rate, double* log_probs);
+    void learn_chunk(const VectorText& text, std::size_t begin, std::size_t end, float rate,
+                     double* log_probs);
 
     LinearShape shape_;
     LearnedNodes nodes_;

@@ -32,8 +32,8 @@ class PackedMatrix {
     std::vector<float> values_;
 };
 
-// c = a b, or c += a b, where element (i, k) of a is a[i * row + k * column], and rows of c are `c_row` apart.
-// Each element of c is a sum over k in ascending order.
+// c = a b, or c += a b, where element (i, k) of a is a[i * row + k * column], and rows of c are `c_row`
+// apart. Each element of c is a sum over k in ascending order.
 void multiply(std::size_t n_rows, const float* a, std::size_t row, std::size_t column, const PackedMatrix& b,
               float* c, std::size_t c_row, bool add);
 

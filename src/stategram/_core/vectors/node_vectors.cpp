@@ -72,8 +72,7 @@ void LearnedNodes::learn(std::uint32_t word, const float* c, float rate, float* 
             if (rate == 0.0F || std::fabs(error) < min_error) continue;
             const float step = adagrad_rate(rate, error * error * square, of.squares[node], vector_start);
             learn_node(u, gradient, c, error, step * error, width_);
-            of.bias[node] +=
-                error * adagrad_rate(rate, error * error, of.bias_squares[node], bias_start);
+            of.bias[node] += error * adagrad_rate(rate, error * error, of.bias_squares[node], bias_start);
         }
         log_probs[t] = sum;
     }

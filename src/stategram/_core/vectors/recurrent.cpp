@@ -87,9 +87,8 @@ RecurrentLearner::RecurrentLearner(const std::vector<WordTree>& trees, std::vect
     for (float& value : matrix_) value = scale * random_.normal();
     std::fill_n(bias_.begin() + static_cast<std::ptrdiff_t>(width), width, 1.0F);
     const std::size_t n = n_steps * n_streams * width;
-    for (std::vector<float>* buffer :
-         {&inputs_, &before_, &cells_before_, &tanh_cells_, &outputs_, &output_gradients_, &input_mask_,
-          &output_mask_, &input_gradients_})
+    for (std::vector<float>* buffer : {&inputs_, &before_, &cells_before_, &tanh_cells_, &outputs_,
+                                       &output_gradients_, &input_mask_, &output_mask_, &input_gradients_})
         buffer->resize(n);
     gates_.resize(4 * n);
 }
@@ -137,7 +136,8 @@ void RecurrentLearner::learn_batch(const VectorText& text, std::size_t stream_le
             const std::size_t row = step * n_streams + stream;
             multiply_elements(&inputs_[row * width], &words_[last_word(event_of(step, stream)) * width],
                               &input_mask_[row * width], width);
-            std::copy(bias_.begin(), bias_.end(), gates_.begin() + static_cast<std::ptrdiff_t>(row * of_gates));
+            std::copy(bias_.begin(), bias_.end(),
+                      gates_.begin() + static_cast<std::ptrdiff_t>(row * of_gates));
         }
     PackedMatrix of_inputs(width, of_gates), of_hidden(width, of_gates), back_inputs(of_gates, width),
         back_hidden(of_gates, width);

@@ -61,8 +61,17 @@ void bind_model(nb::module_& m) {
     nb::class_<TextState> state(m, "TextState", "What a model keeps of the words so far.");
     state.def("copy", &TextState::copy, "Return a copy.");
     state.def(
-        "bytes", [](const TextState& of) { const std::string all = of.bytes(); return nb::bytes(all.data(), all.size()); },
-        "Return the states of all networks.");
+        "__init__",
+        [](TextState* made, const nb::bytes& vectors) {
+            new (made) TextState{std::nullopt, std::vector<float>(vectors.size() / sizeof(float))};
+            std::copy_n(vectors.c_str(), made->vectors.size() * sizeof(float),
+                        reinterpret_cast<char*>(made->vectors.data()));
+        },
+        nb::arg("vectors"), "Make one without a cache of what `vectors` returned.");
+    state.def(
+        "vectors",
+        [](const TextState& of) { return nb::bytes(of.vectors.data(), of.vectors.size() * sizeof(float)); },
+        "Return the states of all networks; equal ones have the same future.");
     nb::class_<Kernel> kernel(m, "TreeModelKernel", "Word trees and the counts of chains of contexts.");
     def_init<std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>>, std::vector<Kernel::ChainArrays>,
              std::vector<Kernel::LevelArrays>, std::size_t, Words, Words, std::size_t, std::size_t,
@@ -71,6 +80,7 @@ void bind_model(nb::module_& m) {
     def(kernel, "n_inputs", &Kernel::n_inputs, "history");
     def(kernel, "n_weights", &Kernel::n_weights, "history");
     def(kernel, "root_log_odds", &Kernel::root_log_odds, "tree");
+    kernel.def("n_vector_bytes", &Kernel::n_vector_bytes);
     def(kernel, "start", &Kernel::start, "history sentence_start");
     def_kernel(kernel, "node_discounts", &Kernel::node_discounts, "max_ngrams threads");
     def_kernel(kernel, "score", &Kernel::score, "words streams classes starts history weights state threads");
@@ -79,7 +89,8 @@ void bind_model(nb::module_& m) {
                "Return for each node of the way to a word what each input adds to the log-odds of the side "
                "taken.");
     kernel.def("first_inputs", &Kernel::first_inputs,
-               "Return the first input of each network, of each chain, of the caches, and the number of all inputs.");
+               "Return the first input of each network, of each chain, of the caches, and the number of all "
+               "inputs.");
     def_kernel(kernel, "distributions", &Kernel::distributions,
                "streams of_class history weights state threads",
                "Return the probability of each word by each tree after the history of the first event.");

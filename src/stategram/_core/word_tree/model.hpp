@@ -52,7 +52,8 @@ struct CacheRows {
 class TreeModel {
  public:
     TreeModel(std::shared_ptr<TreeEvidence> evidence, std::vector<VectorInput> vectors,
-              std::vector<CacheView> caches, const std::uint32_t* counts, std::size_t n_frequent_nodes, std::size_t n_classes);
+              std::vector<CacheView> caches, const std::uint32_t* counts, std::size_t n_frequent_nodes,
+              std::size_t n_classes);
 
     const TreeEvidence& evidence() const { return *evidence_; }
     const VectorInputs& vectors() const { return vectors_; }

@@ -25,10 +25,6 @@ struct TextState {
     std::vector<float> vectors;      // the states of all networks
 
     TextState copy() const { return *this; }
-    // Equal bytes have the same future, but for caches.
-    std::string bytes() const {
-        return {reinterpret_cast<const char*>(vectors.data()), vectors.size() * sizeof(float)};
-    }
 };
 
 class TreeModelKernel {
@@ -92,8 +88,8 @@ class TreeModelKernel {
         for (const VectorArrays& one : vectors) vector_inputs.push_back(vector_input(one, *evidence));
         kept_levels_ = std::move(levels);
         kept_vectors_ = std::move(vectors);
-        model_ = std::make_unique<TreeModel>(evidence, std::move(vector_inputs), std::move(cache_views), counts.data(),
-                                             n_frequent_nodes, n_classes);
+        model_ = std::make_unique<TreeModel>(evidence, std::move(vector_inputs), std::move(cache_views),
+                                             counts.data(), n_frequent_nodes, n_classes);
         evidence_ = std::move(evidence);
     }
 
@@ -114,6 +110,7 @@ class TreeModelKernel {
         return std::vector<float>(evidence_->count_root(tree).logit);
     }
 
+    std::size_t n_vector_bytes() const { return model_->vectors().state_size() * sizeof(float); }
     // The state at the start of a sentence, or else the one that knows of no words.
     TextState start(int history, bool sentence_start) const {
         TextState state{std::nullopt, std::vector<float>(model_->vectors().state_size())};
@@ -252,8 +249,8 @@ class TreeModelKernel {
         if (!state.cache) {
             pool.run(n, [&](std::size_t event, int worker) {
                 std::vector<double>& found = own[static_cast<std::size_t>(worker)];
-                std::vector<TreeSearch> trees =
-                    searches_at(values, event, classes[event], history, weights, vectors, nullptr, 0, n_trees);
+                std::vector<TreeSearch> trees = searches_at(values, event, classes[event], history, weights,
+                                                            vectors, nullptr, 0, n_trees);
                 for (std::size_t t = 0; t < n_trees; ++t) {
                     trees[t].distribution(found.data());
                     add(event, t, found);
@@ -263,8 +260,8 @@ class TreeModelKernel {
         }
         // A cache depends on all events before.
         for (std::size_t event = 0; event < n; ++event) {
-            std::vector<TreeSearch> trees =
-                searches_at(values, event, classes[event], history, weights, vectors, &*state.cache, 0, n_trees);
+            std::vector<TreeSearch> trees = searches_at(values, event, classes[event], history, weights,
+                                                        vectors, &*state.cache, 0, n_trees);
             pool.run(n_trees, [&](std::size_t t, int) { trees[t].distribution(own[t].data()); });
             for (std::size_t t = 0; t < n_trees; ++t) add(event, t, own[t]);
             state.cache->add(words[event]);

@@ -47,7 +47,8 @@ EventVectors VectorInputs::one(const EventVectors& vectors, std::size_t event) c
     EventVectors of_event;
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
         const std::size_t width = inputs_[k].network->width();
-        const auto at = vectors.of_network[k].begin() + static_cast<std::ptrdiff_t>((event - vectors.first) * width);
+        const auto at =
+            vectors.of_network[k].begin() + static_cast<std::ptrdiff_t>((event - vectors.first) * width);
         of_event.of_network.emplace_back(at, at + static_cast<std::ptrdiff_t>(width));
     }
     return of_event;

@@ -50,7 +50,8 @@ class VectorInputs {
     EventVectors read(const VectorText& text, std::size_t begin, std::size_t end, float* state,
                       ThreadPool& pool) const;
     // Reads parts of a text, each of which begins with a reset.
-    EventVectors read_parts(const VectorText& text, const std::vector<std::pair<std::size_t, std::size_t>>& parts,
+    EventVectors read_parts(const VectorText& text,
+                            const std::vector<std::pair<std::size_t, std::size_t>>& parts,
                             ThreadPool& pool) const;
 
     // Writes the evidence of each network at some nodes of a tree before an event.

@@ -18,6 +18,12 @@ from stategram.models.word_tree.chains import Cache, Chain
 from stategram.models.word_tree.counting import LevelCounts, count_chain
 from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import Past, Stream, Value, ValueSources, values_of
+from stategram.models.word_tree.vector_states import (
+    Lesson,
+    VectorShape,
+    VectorState,
+    learn_vector_states,
+)
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.text import Corpus
@@ -46,6 +52,8 @@ class Evidence:
         How often each word occurs, and after how many different words.
     frequent_nodes
         How many nodes of a tree have weights of their own.
+    vectors
+        The vector states.
 
     """
 
@@ -57,6 +65,7 @@ class Evidence:
     word_counts: NDArray[np.uint32]
     word_contexts: NDArray[np.uint32]
     frequent_nodes: int
+    vectors: tuple[VectorState, ...] = ()
 
     @classmethod
     def count(
@@ -105,6 +114,21 @@ class Evidence:
         # Without the kernel, which is made again where it is needed.
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
+    def with_vectors(
+        self,
+        shapes: Sequence[VectorShape],
+        corpus: Corpus,
+        left_out: Sequence[tuple[int, int]],
+        *,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> Evidence:
+        """Return the evidence with vector states learned on a text without some ranges of its sentences."""
+        bias = [self.kernel.root_log_odds(number) for number in range(len(self.trees))]
+        lesson = Lesson.of(corpus, left_out, seed)
+        vectors = learn_vector_states(shapes, lesson, self.trees, bias, seed=seed, progress=progress)
+        return replace(self, vectors=vectors)
+
     @cached_property
     def values(self) -> list[Value]:
         """The distinct values of all contexts."""
@@ -124,7 +148,7 @@ class Evidence:
     @cached_property
     def histories(self) -> tuple[str, ...]:
         """The histories that make a difference."""
-        crosses = any(chain.crosses_sentences for chain in self.chains)
+        crosses = bool(self.vectors) or any(chain.crosses_sentences for chain in self.chains)
         return tuple(
             name for name, used in zip(HISTORIES, (True, crosses, bool(self.caches)), strict=True) if used
         )
@@ -158,15 +182,26 @@ class Evidence:
             self.frequent_nodes,
             self.n_classes,
             [([places[value] for value in cache.values], cache.decay) for cache in self.caches],
+            [one.for_kernel(len(self.word_counts)) for one in self.vectors],
         )
 
-    def inputs(self, corpus: Corpus, past: Past) -> tuple[list[Stream], Stream]:
-        """Return the values of all events of a text, and the class of the last word before each."""
+    def inputs(self, corpus: Corpus, past: Past) -> tuple[list[Stream], Stream, NDArray[np.uint8]]:
+        """Return the values of all events of a text, the class of the last word before each, and starts.
+
+        The starts are 1 at the first event of a sentence, 2 at that of a document, and 0 elsewhere.
+        """
         streams = self.sources.streams(self.values, corpus, past)
+        starts = np.zeros(corpus.n_events, np.uint8)
+        first = corpus.sentence_starts[:-1]
+        first = first[first < corpus.n_events]
+        starts[first] = 1
+        starts[first[corpus.document_starts[corpus.document_starts < len(first)]]] = 2
+        if past.words or not past.is_start:
+            starts[:1] = 0
         if self.n_classes == 1:
-            return streams, np.zeros(corpus.n_events, np.uint32)
+            return streams, np.zeros(corpus.n_events, np.uint32), starts
         (classes,) = self.sources.streams([Value("g1", 1)], corpus, past)
-        return streams, np.minimum(classes, np.uint32(self.n_classes - 1))
+        return streams, np.minimum(classes, np.uint32(self.n_classes - 1)), starts
 
     def initial_weights(self, history: str) -> list[NDArray[np.float32]]:
         """Return weights to begin with for each tree: each chain counts the same, no set is special."""
@@ -176,6 +211,7 @@ class Evidence:
         n_estimates = sum(1 + chain.uses_continuation for chain in self.chains)
         weights[: self.kernel.n_inputs(number) * buckets] = 1 / max(3, n_estimates)
         weights[:buckets], weights[buckets : 2 * buckets] = 1.0, 0.0
+        weights[2 * buckets : (2 + len(self.vectors)) * buckets] = 0.5 / max(1, len(self.vectors))
         return [weights.copy() for _ in self.trees]
 
     def describe_counts(self) -> list[dict[str, Any]]:

@@ -17,10 +17,12 @@ from stategram.models.word_tree.counting import LevelCounts
 from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import ValueSources, values_of
+from stategram.models.word_tree.vector_states import VectorShape, VectorState
 from stategram.storage import Archive, Entries, Natural, array_of
 
 _Arrays = dict[str, dict[str, NDArray[Any]]]
 _MAX_DISCOUNT = 3
+_NODE_ARRAYS = ("node-vectors", "node-scales", "node-bias")
 _Discount = Annotated[float, Meta(ge=0, le=_MAX_DISCOUNT)]
 
 
@@ -45,6 +47,7 @@ class _Manifest(Entries, frozen=True):
     labels: tuple[str, ...]
     states: tuple[_StatesEntries, ...]
     chains: tuple[_ChainEntries, ...]
+    vectors: tuple[str, ...]
     caches: tuple[str, ...]
     frequent_nodes: Annotated[int, Meta(ge=0, lt=2**31)]
 
@@ -68,6 +71,15 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
     }
     for number, states in enumerate(sources.states):
         arrays[f"states-{number}"] = _write_states(states)
+    for number, vectors in enumerate(evidence.vectors):
+        arrays[f"vectors-{number}"] = {
+            **vectors.network,
+            **{
+                f"{name}-{tree}": array
+                for tree, nodes in enumerate(vectors.nodes)
+                for name, array in zip(_NODE_ARRAYS, nodes, strict=True)
+            },
+        }
     chains = []
     for number, (chain, levels) in enumerate(zip(evidence.chains, evidence.counts, strict=True)):
         arrays[f"chain-{number}"] = _write_levels(levels)
@@ -86,6 +98,7 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
         "labels": list(sources.labels),
         "states": [{"tree_order": states.definition.tree_order} for states in sources.states],
         "chains": chains,
+        "vectors": [str(one.shape) for one in evidence.vectors],
         "caches": list(map(str, evidence.caches)),
         "frequent_nodes": evidence.frequent_nodes,
     }
@@ -127,10 +140,25 @@ def read_evidence(archive: Archive, n_words: int) -> Evidence:
         array_of(words, "counts", np.uint32, n_words),
         array_of(words, "contexts", np.uint32, n_words),
         manifest.frequent_nodes,
+        tuple(
+            _read_vectors(VectorShape.parse(text), archive.arrays(f"vectors-{number}"), manifest.trees)
+            for number, text in enumerate(manifest.vectors)
+        ),
     )
     if archive.is_verified:  # else it is made when it is needed: the file is open at once
         evidence.kernel  # noqa: B018  that refuses arrays that do not fit together
     return evidence
+
+
+def _read_vectors(shape: VectorShape, arrays: Mapping[str, NDArray[Any]], n_trees: int) -> VectorState:
+    nodes = tuple(tuple(arrays[f"{name}-{tree}"] for name in _NODE_ARRAYS) for tree in range(n_trees))
+    network = {name: array for name, array in arrays.items() if name.rpartition("-")[0] not in _NODE_ARRAYS}
+    if not all(
+        np.isfinite(one).all()
+        for one in (*network.values(), *(nodes[t][k] for t in range(n_trees) for k in (1, 2)))
+    ):
+        raise ValueError("a number of a vector state is not finite")
+    return VectorState(shape, network, nodes)
 
 
 def _write_levels(levels: tuple[LevelCounts, ...]) -> dict[str, NDArray[Any]]:

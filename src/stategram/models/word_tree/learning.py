@@ -49,33 +49,40 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class _Block:
+class Block:
     """Some sentences of a text, and those before that fill the caches."""
 
     warm: int
     begin: int
     end: int
 
+    def n_events(self, corpus: Corpus) -> int:
+        """Return the number of events of the sentences."""
+        return int(corpus.sentence_starts[self.end] - corpus.sentence_starts[self.begin])
+
+
+def choose_blocks(corpus: Corpus, n_events: int, seed: int) -> list[Block]:
+    """Choose blocks of the training text with about `n_events` events, in random order."""
+    # Of a small text, a block is a small part too.
+    blocks = _blocks(corpus, min(_EVENTS_PER_BLOCK, max(_MIN_BLOCK, corpus.n_events // 20)))
+    order = np.random.default_rng(seed).permutation(len(blocks))
+    sizes = np.array([one.n_events(corpus) for one in blocks])
+    n_blocks = int(np.searchsorted(np.cumsum(sizes[order]), n_events)) + 1
+    return [blocks[number] for number in order[:n_blocks].tolist()]
+
 
 def learn_weights(
     evidence: Evidence,
     corpus: Corpus,
     heldout: Corpus | None,
-    n_events: int,
+    chosen: list[Block],
     *,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Weights:
-    """Learn the weights of all histories on about `n_events` events of the training text."""
+    """Learn the weights of all histories on some blocks of the training text, left out of the counts."""
     learner = _Learner(evidence, seed)
-    random = np.random.default_rng(seed)
-    # Of a small text, a block is a small part too.
-    blocks = _blocks(corpus, min(_EVENTS_PER_BLOCK, max(_MIN_BLOCK, corpus.n_events // 20)))
-    order = random.permutation(len(blocks))
-    sizes = np.array([corpus.sentence_starts[one.end] - corpus.sentence_starts[one.begin] for one in blocks])
-    n_blocks = int(np.searchsorted(np.cumsum(sizes[order]), n_events)) + 1
-    chosen = [blocks[number] for number in order[:n_blocks].tolist()]
-    info: dict[str, object] = {"events": int(sizes[order[:n_blocks]].sum()), "blocks": len(chosen)}
+    info: dict[str, object] = {"events": sum(one.n_events(corpus) for one in chosen), "blocks": len(chosen)}
     for number, rate in enumerate(_RATES):
         step = subprogress(progress, number * 0.4, (number + 1) * 0.4)
         result = learner.learn(corpus, chosen, rate, leave_out=True, progress=step)
@@ -148,7 +155,7 @@ class _Learner:
         return {name: round(float(one), 3) for name, one in zip(self.names, perplexities, strict=True)}
 
     def learn(
-        self, corpus: Corpus, blocks: list[_Block], rate: float, *, leave_out: bool, progress: Progress | None
+        self, corpus: Corpus, blocks: list[Block], rate: float, *, leave_out: bool, progress: Progress | None
     ) -> _Result:
         """Learn from blocks of a text in turn."""
         sums, events, done = np.zeros(len(self.weights)), 0, 0
@@ -168,22 +175,30 @@ class _Learner:
 
 
 _Gathered = tuple[
-    Stream, list[Stream], Stream, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]
+    Stream,
+    list[Stream],
+    Stream,
+    NDArray[np.uint8],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.uint8],
 ]
 
 
-def _gather(evidence: Evidence, corpus: Corpus, blocks: list[_Block], *, leave_out: bool) -> _Gathered:
+def _gather(evidence: Evidence, corpus: Corpus, blocks: list[Block], *, leave_out: bool) -> _Gathered:
     """Return what the kernel needs of some blocks: their events, with those before that fill the caches."""
-    words, streams, classes, used = [], [], [], []
+    words, streams, classes, starts, used = [], [], [], [], []
     cache_begins, begins, ends = [], [], []
     at = 0
     for block in blocks:
         piece = corpus.sentences(block.warm, block.end)
-        of_piece, of_class = evidence.inputs(piece, Past())
+        of_piece, of_class, of_starts = evidence.inputs(piece, Past())
         warm = int(corpus.sentence_starts[block.begin] - corpus.sentence_starts[block.warm])
         words.append(piece.ids)
         streams.append(of_piece)
         classes.append(of_class)
+        starts.append(of_starts)
         use = np.zeros(piece.n_events, np.uint8)
         use[warm:] = 1
         if leave_out:
@@ -198,6 +213,7 @@ def _gather(evidence: Evidence, corpus: Corpus, blocks: list[_Block], *, leave_o
         np.concatenate(words),
         [np.concatenate(of_value) for of_value in zip(*streams, strict=True)],
         np.concatenate(classes),
+        np.concatenate(starts),
         np.array(begins),
         np.array(ends),
         np.array(cache_begins),
@@ -205,8 +221,8 @@ def _gather(evidence: Evidence, corpus: Corpus, blocks: list[_Block], *, leave_o
     )
 
 
-def _batches(corpus: Corpus, blocks: list[_Block]) -> Iterator[list[_Block]]:
-    batch: list[_Block] = []
+def _batches(corpus: Corpus, blocks: list[Block]) -> Iterator[list[Block]]:
+    batch: list[Block] = []
     events = 0
     for block in blocks:
         batch.append(block)
@@ -218,7 +234,7 @@ def _batches(corpus: Corpus, blocks: list[_Block]) -> Iterator[list[_Block]]:
         yield batch
 
 
-def _blocks(corpus: Corpus, size: int) -> list[_Block]:
+def _blocks(corpus: Corpus, size: int) -> list[Block]:
     """Divide a text into blocks of about `size` events: short documents together, parts of long ones."""
     starts = corpus.sentence_starts
     is_document = np.zeros(corpus.n_sentences, bool)
@@ -229,4 +245,4 @@ def _blocks(corpus: Corpus, size: int) -> list[_Block]:
     begins = np.concatenate(([0], np.flatnonzero(is_new) + 1))
     ends = np.append(begins[1:], corpus.n_sentences)
     warm = np.searchsorted(starts, np.maximum(starts[begins] - _WARM_UP, 0))
-    return [_Block(*one) for one in zip(warm.tolist(), begins.tolist(), ends.tolist(), strict=True)]
+    return [Block(*one) for one in zip(warm.tolist(), begins.tolist(), ends.tolist(), strict=True)]

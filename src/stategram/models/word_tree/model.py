@@ -32,10 +32,11 @@ from stategram.models.word_tree.chains import Cache, Chain
 from stategram.models.word_tree.counting import count_chain
 from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.files import read_evidence, write_evidence
-from stategram.models.word_tree.learning import learn_weights
+from stategram.models.word_tree.learning import choose_blocks, learn_weights
 from stategram.models.word_tree.size_budget import Extent, extents, largest_extent
 from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import Past, ValueSources, values_of
+from stategram.models.word_tree.vector_states import VectorShape
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Archive, Entries, Finite, array_of
@@ -97,6 +98,7 @@ class WordTreeModel(Model):
         sources: ValueSources,
         chains: Sequence[Chain],
         caches: Sequence[Cache] = (),
+        vectors: Sequence[VectorShape] = (),
         *,
         n_predecessors: NDArray[np.uint32] | None = None,
         n_events: int = 300_000,
@@ -118,6 +120,8 @@ class WordTreeModel(Model):
             The trees; their predictions are interpolated.
         sources, chains, caches
             The contexts that give evidence.
+        vectors
+            The vector states that give evidence.
         n_predecessors
             Before how many different words each word occurs; counted if None.
         n_events
@@ -166,11 +170,15 @@ class WordTreeModel(Model):
             caches,
             n_predecessors,
             frequent_nodes=frequent_nodes,
-            progress=subprogress(progress, 0.0, 0.4),
+            progress=subprogress(progress, 0.0, 0.2 if vectors else 0.4),
         )
-        learned = learn_weights(
-            evidence, corpus, heldout, n_events, seed=seed, progress=subprogress(progress, 0.4, 0.95)
-        )
+        blocks = choose_blocks(corpus, n_events, seed)
+        if vectors:  # which must not know the events from which weights are learned
+            left_out = [(one.begin, one.end) for one in blocks]
+            step = subprogress(progress, 0.2, 0.7)
+            evidence = evidence.with_vectors(vectors, corpus, left_out, seed=seed, progress=step)
+        step = subprogress(progress, 0.7 if vectors else 0.4, 0.95)
+        learned = learn_weights(evidence, corpus, heldout, blocks, seed=seed, progress=step)
         equal = np.full(len(trees), 1 / len(trees))
         info = {"chains": evidence.describe_counts(), **learned.info}
         model = cls(
@@ -290,23 +298,30 @@ class WordTreeModel(Model):
 
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the state at the start of a sentence, or else the state that knows of no words."""
-        words = None
-        if self.history == "adaptive":
-            words = _Words(self.evidence.kernel.empty_cache(), self.evidence)
-        return State((Past(is_start=sentence_start), words))
+        made = self.evidence.kernel.start(HISTORIES.index(self.history), sentence_start)
+        return self._state(Past(is_start=sentence_start), made)
 
-    def _past(self, state: State) -> tuple[Past, _Words | None]:
-        """Return what a state of this model and history holds."""
+    def _state(self, past: Past, words: _core.TextState) -> State:
+        if self.history == "adaptive":
+            return State((past, _Words(words, self.evidence)))
+        return State((past, words.vectors()))
+
+    def _past(self, state: State) -> tuple[Past, _core.TextState]:
+        """Return what a state of this model and history holds, as copies."""
         past, words = (
             state.value if isinstance(state.value, tuple) and len(state.value) == 2 else (None, None)
         )
-        if not isinstance(past, Past) or not isinstance(words, _Words | None):
+        if not isinstance(past, Past) or not isinstance(words, _Words | bytes):
             raise UsageError(f"the state is that of another model than {self!r}; begin with its start()")
-        if (words is not None) != (self.history == "adaptive") or (
-            words and words.evidence is not self.evidence
-        ):
+        if isinstance(words, _Words):
+            fits = self.history == "adaptive" and words.evidence is self.evidence
+            made = words.state.copy()
+        else:
+            made = _core.TextState(words)
+            fits = self.history != "adaptive" and len(words) == self.evidence.kernel.n_vector_bytes()
+        if not fits:
             raise UsageError(f"the state is not one of {self!r}; begin with its start()")
-        return past, words
+        return past, made
 
     def _score(self, corpus: Corpus, state: State, features: Collection[str]) -> Scores:
         by_tree, after = self._tree_log_probs(corpus, state)
@@ -322,22 +337,22 @@ class WordTreeModel(Model):
     def _tree_log_probs(self, corpus: Corpus, state: State) -> tuple[NDArray[np.float64], State]:
         """Return the log-probabilities of a text by each tree, and the state after it."""
         past, words = self._past(state)
-        cache = None if words is None else words.cache.copy()
         n_trees = len(self.evidence.trees)
         found = np.empty((n_trees, corpus.n_events))
         for begin, piece in corpus.pieces():
             if begin:  # a piece begins with a sentence
                 past = Past(rare=past.rare)
-            streams, classes = self.evidence.inputs(piece, past)
+            streams, classes, starts = self.evidence.inputs(piece, past)
             is_begin = piece.ids == BEGIN  # which is never predicted
             with _damage_as_bad_data():
                 log_probs = self.evidence.kernel.score(
                     np.where(is_begin, np.uint32(UNKNOWN), piece.ids),
                     streams,
                     classes,
+                    starts,
                     HISTORIES.index(self.history),
                     list(self.weights[self.history]),
-                    cache,
+                    words,
                     scoring_threads(piece.n_events * 16),
                 )
             found[:, begin : begin + piece.n_events] = log_probs.reshape(n_trees, -1)
@@ -345,7 +360,9 @@ class WordTreeModel(Model):
             past = self.evidence.sources.after(piece, past, self.evidence.reach)
             if self.history == "sentence":  # equal states have the same future
                 past = replace(past, rare=())
-        return found, State((past, None if cache is None else _Words(cache, self.evidence)))
+                if past == Past():
+                    words = self.evidence.kernel.start(0, True)
+        return found, self._state(past, words)
 
     def _distribution(self, state: State) -> NDArray[np.float64]:
         probabilities = np.zeros(len(self.vocabulary))
@@ -359,8 +376,8 @@ class WordTreeModel(Model):
 
     def _distributions(self, corpus: Corpus, state: State) -> Distributions:
         past, words = self._past(state)
-        streams, classes = self.evidence.inputs(corpus, past)
-        cache = None if words is None else words.cache.copy()
+        streams, classes, starts = self.evidence.inputs(corpus, past)
+        reads_all = bool(self.evidence.vectors) or self.history == "adaptive"
 
         def add(events: NDArray[np.int64], weights: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
             ids = corpus.ids[events]
@@ -368,16 +385,17 @@ class WordTreeModel(Model):
                 np.where(ids == BEGIN, np.uint32(UNKNOWN), ids),  # <s> is never predicted
                 [stream[events] for stream in streams],
                 classes[events],
+                starts[events],
                 HISTORIES.index(self.history),
                 list(self.weights[self.history]),
-                cache,
+                words,
                 self.tree_weights[self.history],
                 weights,
                 rows.reshape(-1),
                 Resources.current().threads,
             )
 
-        return Distributions(np.column_stack([*streams, classes]) if cache is None else None, add)
+        return Distributions(None if reads_all else np.column_stack([*streams, classes]), add)
 
     def _draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a tree by its weight, and the next word on a walk from its root."""
@@ -414,7 +432,7 @@ class WordTreeModel(Model):
         id = self._id(word)
         if id == BEGIN:
             raise UsageError("<s> is never predicted; give another word")
-        streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
+        streams, classes, _ = self.evidence.inputs(self._one_event(BEGIN), past)
         kernel, weights = self.evidence.kernel, list(self.weights[self.history])
         with _damage_as_bad_data():
             found = kernel.contributions(
@@ -424,10 +442,11 @@ class WordTreeModel(Model):
                 int(classes[0]),
                 HISTORIES.index(self.history),
                 weights,
-                None if words is None else words.cache,
+                words,
             )
         path = self.evidence.trees[tree].path(id)
-        names = ["no context", *map(str, self.evidence.chains), "caches"]
+        vectors = [f"{one.shape} state" for one in self.evidence.vectors]
+        names = ["no context", *vectors, *map(str, self.evidence.chains), "caches"]
         firsts = [0, *kernel.first_inputs()]
         steps = []
         for bit, row in zip(path, found.reshape(len(path), -1), strict=True):
@@ -443,7 +462,7 @@ class WordTreeModel(Model):
     def _kernel_after(self, state: State, method: Any, *arguments: Any) -> Any:
         past, words = self._past(state)
         # Any word may stand for the next one: values do not depend on it.
-        streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
+        streams, classes, _ = self.evidence.inputs(self._one_event(BEGIN), past)
         with _damage_as_bad_data():
             return method(
                 self.evidence.kernel,
@@ -451,7 +470,7 @@ class WordTreeModel(Model):
                 int(classes[0]),
                 HISTORIES.index(self.history),
                 list(self.weights[self.history]),
-                None if words is None else words.cache.copy(),
+                words,
                 *arguments,
             )
 
@@ -556,9 +575,9 @@ class WalkStep(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Words:
-    """The words so far, never changed; the same object means the same words."""
+    """The words so far with caches, never changed; the same object means the same words."""
 
-    cache: _core.TextCache
+    state: _core.TextState
     evidence: Evidence
 
     def __deepcopy__(self, memo: object) -> _Words:
