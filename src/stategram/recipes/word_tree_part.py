@@ -309,7 +309,7 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
 
 
 def _is_vector(text: str) -> bool:
-    return text.split(" ")[0] in VECTOR_KINDS
+    return text.split(" ", maxsplit=1)[0] in VECTOR_KINDS
 
 
 def _check_value(value: Value, n_classes: int, n_states: int) -> None:

@@ -17,8 +17,8 @@ namespace stategram {
 using TreeArrays = std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>>;
 // Vectors of 8 bits and the scale of each.
 using RoundedArrays = std::pair<Out<std::int8_t>, Out<float>>;
-// The vectors of the nodes of a tree, their scales, and biases.
-using NodeArrays = std::tuple<Out<std::int8_t>, Out<float>, Out<float>>;
+// The vectors of the nodes of a tree, their scales, biases, and the squares of both.
+using NodeArrays = std::tuple<Out<std::int8_t>, Out<float>, Out<float>, Out<float>, Out<float>>;
 
 inline RoundedArrays rounded_arrays(const std::vector<float>& values, std::size_t width) {
     Rounded rounded = Rounded::of(values, width);
@@ -36,7 +36,9 @@ class LearnerKernel {
         for (std::size_t t = 0; t < trees_.size(); ++t) {
             auto [vectors, scales] = rounded_arrays(learner_->nodes().vectors(t), learner_->nodes().width());
             found.emplace_back(std::move(vectors), std::move(scales),
-                               std::vector<float>(learner_->nodes().bias(t)));
+                               std::vector<float>(learner_->nodes().bias(t)),
+                               std::vector<float>(learner_->nodes().squares(t)),
+                               std::vector<float>(learner_->nodes().bias_squares(t)));
         }
         return found;
     }
@@ -86,6 +88,7 @@ class LinearLearnerKernel : public LearnerKernel<LinearLearner> {
     RoundedArrays near_vectors() const {
         return rounded_arrays(learner_->near_vectors(), learner_->shape().width);
     }
+    Out<float> near_squares() const { return std::vector<float>(learner_->near_squares()); }
     RoundedArrays far_vectors() const {
         return rounded_arrays(learner_->far_vectors(), learner_->shape().width);
     }

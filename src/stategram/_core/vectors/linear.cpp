@@ -10,7 +10,7 @@ namespace stategram {
 namespace {
 
 constexpr std::size_t chunk = 32;  // events through which gradients of decayed sums are carried back
-constexpr float row_start = 0.1F, weight_start = 1.0F;
+constexpr float weight_start = 1.0F;
 constexpr float position_rate = 0.3F, sum_rate = 0.03F;  // of the rate
 
 // y += a * x, element by element.
@@ -164,19 +164,20 @@ void LinearLearner::learn_chunk(const VectorText& text, std::size_t begin, std::
 }
 
 LinearNetwork::LinearNetwork(std::size_t n_words, In<std::int8_t> near_vectors, In<float> near_scales,
-                             In<std::int8_t> far_vectors, In<float> far_scales, In<float> positions,
-                             In<float> sums, std::vector<float> decays)
+                             In<float> near_squares, In<std::int8_t> far_vectors, In<float> far_scales,
+                             In<float> positions, In<float> sums, std::vector<float> decays)
     : shape_{n_words, n_words == 0 ? 0 : near_vectors.size() / n_words, 0, std::move(decays)},
       near_(std::move(near_vectors)),
       far_(std::move(far_vectors)),
       near_scales_(std::move(near_scales)),
+      near_squares_(std::move(near_squares)),
       far_scales_(std::move(far_scales)),
       positions_(std::move(positions)),
       sums_(std::move(sums)) {
     const std::size_t width = shape_.width;
     require(width > 0 && width % vector_padding == 0 && near_.size() == n_words * width &&
                 far_.size() == near_.size() && near_scales_.size() == n_words &&
-                far_scales_.size() == n_words,
+                near_squares_.size() == n_words && far_scales_.size() == n_words,
             "each word needs its vectors");
     require(positions_.size() > 0 && positions_.size() % width == 0 &&
                 sums_.size() == shape_.decays.size() * width,
@@ -200,17 +201,37 @@ void LinearNetwork::read(std::uint32_t word, float* state) const {
 }
 
 void LinearNetwork::write(const float* state, float* vector) const {
+    write(state, vector, [](std::uint32_t) { return nullptr; });
+}
+
+void LinearNetwork::write(const float* state, float* vector,
+                          const std::function<const float*(std::uint32_t)>& changed) const {
     const std::size_t width = shape_.width;
-    const auto known = std::min<std::size_t>(std::bit_cast<std::uint32_t>(state[0]), shape_.n_positions);
     const float* const sums = state + 1 + shape_.n_positions;
     std::fill_n(vector, width, 0.0F);
     for (std::size_t k = 0; k < shape_.decays.size(); ++k)
         add_product(vector, sums_.data() + k * width, sums + k * width, width);
+    for_each_near(state, [&](std::uint32_t word, const float* weights) {
+        if (const float* const values = changed(word))
+            add_product(vector, weights, values, width);
+        else
+            add_product(vector, weights, near_.data() + word * width, near_scales_[word], width);
+    });
+}
+
+void LinearNetwork::fill_near(std::uint32_t word, float kept_squares, float* values) const {
+    for (std::size_t i = 0; i < shape_.width; ++i)
+        values[i] = static_cast<float>(near_[word * shape_.width + i]) * near_scales_[word];
+    values[shape_.width] = kept_squares * near_squares_[word];
+}
+
+void LinearNetwork::for_each_near(const float* state,
+                                  const std::function<void(std::uint32_t, const float*)>& use) const {
+    const auto known = std::min<std::size_t>(std::bit_cast<std::uint32_t>(state[0]), shape_.n_positions);
     for (std::size_t j = 0; j < known; ++j) {
         const auto word =
             std::min<std::size_t>(std::bit_cast<std::uint32_t>(state[1 + j]), shape_.n_words - 1);
-        add_product(vector, positions_.data() + j * width, near_.data() + word * width, near_scales_[word],
-                    width);
+        use(static_cast<std::uint32_t>(word), positions_.data() + j * shape_.width);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,9 @@
 #include "vectors/node_vectors.hpp"
 
 namespace stategram {
+
+// Where the squares of a row of word vectors begin.
+constexpr float row_start = 0.1F;
 
 struct LinearShape {
     std::size_t n_words, width, n_positions;
@@ -35,6 +39,7 @@ class LinearLearner {
     const LinearShape& shape() const { return shape_; }
     const LearnedNodes& nodes() const { return nodes_; }
     const std::vector<float>& near_vectors() const { return near_; }
+    const std::vector<float>& near_squares() const { return near_squares_; }
     const std::vector<float>& far_vectors() const { return far_; }
     const std::vector<float>& positions() const { return positions_; }
     const std::vector<float>& sums() const { return sum_weights_; }
@@ -56,8 +61,8 @@ class LinearLearner {
 class LinearNetwork : public VectorNetwork {
  public:
     LinearNetwork(std::size_t n_words, In<std::int8_t> near_vectors, In<float> near_scales,
-                  In<std::int8_t> far_vectors, In<float> far_scales, In<float> positions, In<float> sums,
-                  std::vector<float> decays);
+                  In<float> near_squares, In<std::int8_t> far_vectors, In<float> far_scales,
+                  In<float> positions, In<float> sums, std::vector<float> decays);
 
     std::size_t width() const override { return shape_.width; }
     std::size_t state_size() const override {
@@ -69,10 +74,18 @@ class LinearNetwork : public VectorNetwork {
     void read(const VectorText& text, std::size_t first, const std::vector<VectorRun>& runs, float* vectors,
               ThreadPool& pool) const override;
 
+    // The same with other vectors of near words where `changed` returns some.
+    void write(const float* state, float* vector,
+               const std::function<const float*(std::uint32_t)>& changed) const;
+    // Calls use(word, weights of its position) for the near words of a state.
+    void for_each_near(const float* state, const std::function<void(std::uint32_t, const float*)>& use) const;
+    // Writes the vector of a near word, and a part of its squares.
+    void fill_near(std::uint32_t word, float kept_squares, float* values) const;
+
  private:
     LinearShape shape_;
     In<std::int8_t> near_, far_;
-    In<float> near_scales_, far_scales_, positions_, sums_;
+    In<float> near_scales_, near_squares_, far_scales_, positions_, sums_;
 };
 
 }  // namespace stategram

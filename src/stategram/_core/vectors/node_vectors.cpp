@@ -9,13 +9,12 @@
 namespace stategram {
 namespace {
 
-constexpr float min_error = 1e-3F;  // what is nearly certain teaches nothing
 constexpr float vector_start = 0.1F, bias_start = 1.0F;
 
 // gradient += error u; u += step c.
 STATEGRAM_CLONES
-void learn_node(float* STATEGRAM_RESTRICT u, float* STATEGRAM_RESTRICT gradient,
-                const float* STATEGRAM_RESTRICT c, float error, float step, std::size_t width) {
+void move_node(float* STATEGRAM_RESTRICT u, float* STATEGRAM_RESTRICT gradient,
+               const float* STATEGRAM_RESTRICT c, float error, float step, std::size_t width) {
     for (std::size_t i = 0; i < width; ++i) {
         gradient[i] += error * u[i];
         u[i] += step * c[i];
@@ -23,6 +22,13 @@ void learn_node(float* STATEGRAM_RESTRICT u, float* STATEGRAM_RESTRICT gradient,
 }
 
 }  // namespace
+
+void learn_node(float* u, float& bias, float& squares, float& bias_squares, const float* c, float square,
+                float error, float rate, float* gradient, std::size_t width) {
+    const float step = adagrad_rate(rate, error * error * square, squares, vector_start);
+    move_node(u, gradient, c, error, step * error, width);
+    bias += error * adagrad_rate(rate, error * error, bias_squares, bias_start);
+}
 
 float adagrad_rate(float rate, float square, float& squares, float start) {
     squares += square;
@@ -69,10 +75,9 @@ void LearnedNodes::learn(std::uint32_t word, const float* c, float rate, float* 
             const bool right = WordTree::bit(code, i);
             sum += log_sigmoid(double{right ? z : -z});
             const float error = (right ? 1.0F : 0.0F) - fast_sigmoid(z);
-            if (rate == 0.0F || std::fabs(error) < min_error) continue;
-            const float step = adagrad_rate(rate, error * error * square, of.squares[node], vector_start);
-            learn_node(u, gradient, c, error, step * error, width_);
-            of.bias[node] += error * adagrad_rate(rate, error * error, of.bias_squares[node], bias_start);
+            if (rate == 0.0F || std::fabs(error) < min_node_error) continue;
+            learn_node(u, of.bias[node], of.squares[node], of.bias_squares[node], c, square, error, rate,
+                       gradient, width_);
         }
         log_probs[t] = sum;
     }

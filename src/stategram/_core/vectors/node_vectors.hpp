@@ -15,6 +15,7 @@
 namespace stategram {
 
 constexpr float max_node_logit = 15.0F;
+constexpr float min_node_error = 1e-3F;  // what is nearly certain teaches nothing
 
 // Rows of numbers in 8 bits, with one scale for each row.
 struct Rounded {
@@ -49,6 +50,11 @@ class LearnedNodes {
     std::size_t width_;
     std::vector<OfTree> trees_;
 };
+
+// One step for a node, whose log-odds after c were wrong by `error`; `square` is the mean square of c. Adds
+// the gradient of c.
+void learn_node(float* u, float& bias, float& squares, float& bias_squares, const float* c, float square,
+                float error, float rate, float* gradient, std::size_t width);
 
 // What one step of Adagrad adds to a weight, for a gradient whose mean square over a row is `square`.
 float adagrad_rate(float rate, float square, float& squares, float start);

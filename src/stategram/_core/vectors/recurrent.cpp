@@ -8,7 +8,7 @@
 namespace stategram {
 namespace {
 
-constexpr float row_start = 0.05F;
+constexpr float word_start = 0.05F;  // where the squares of a row begin
 constexpr float max_gradient = 1.0F;
 constexpr std::size_t n_lanes = 32;  // states that are read at the same time
 
@@ -209,7 +209,7 @@ void RecurrentLearner::learn_batch(const VectorText& text, std::size_t stream_le
             const std::size_t word = last_word(event_of(step, stream));
             const float square = dot(g, g, width) / static_cast<float>(width);
             add_scaled(&words_[word * width],
-                       adagrad_rate(rates.rows, square, word_squares_[word], row_start), g, width);
+                       adagrad_rate(rates.rows, square, word_squares_[word], word_start), g, width);
         }
     float scale = 1.0F / static_cast<float>(n_rows);
     const float norm =

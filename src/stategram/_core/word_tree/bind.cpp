@@ -111,7 +111,7 @@ void bind_model(nb::module_& m) {
     def_kernel(
         kernel, "learn", &Kernel::learn_blocks,
         "words streams classes starts begins ends cache_begins used weights squares rate leave_out seed "
-        "threads");
+        "state threads");
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ std::uint8_t mass_bucket(double total, double smaller) {
 
 }  // namespace
 
-TextCache::TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<CacheView> caches)
+TextCache::TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<CacheView> caches,
+                     const std::vector<std::shared_ptr<const AdaptiveSource>>& adaptive)
     : evidence_(std::move(evidence)),
       caches_(std::move(caches)),
       last_(caches_.size()),
@@ -36,7 +37,8 @@ TextCache::TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<C
       recent_(caches_.size()),
       powers_(caches_.size()),
       scale_(caches_.size(), 1.0),
-      masses_(caches_.size()) {
+      masses_(caches_.size()),
+      adaptive_(adaptive.begin(), adaptive.end()) {
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         require(caches_[c].decay >= 0.01 && caches_[c].decay < 1,
                 "the decay of a cache is not between 0.01 and 1");
@@ -64,8 +66,17 @@ void TextCache::enter(const std::uint32_t* const* streams, std::size_t event) {
     }
 }
 
+void TextCache::start_document() {
+    for (AdaptiveLinear& one : adaptive_) one.reset();
+}
+
+void TextCache::share() {
+    for (AdaptiveLinear& one : adaptive_) one.share();
+}
+
 void TextCache::find(const std::uint32_t* const* streams, std::size_t event) {
     enter(streams, event);
+    for (AdaptiveLinear& one : adaptive_) one.find();
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         recent_[c].clear();
         if (caches_[c].streams.empty() || present_[c] == 0) continue;
@@ -118,6 +129,17 @@ void TextCache::collect(std::size_t tree_number, std::uint32_t word, float* x, s
             same += sums[i];
         }
     }
+    for (std::size_t k = 0; k < adaptive_.size(); ++k)
+        for (int i = 0; i < length; ++i)
+            write_adaptive(k, tree_number, path[i], x + static_cast<std::size_t>(i) * stride,
+                           buckets + static_cast<std::size_t>(i) * stride);
+}
+
+void TextCache::write_adaptive(std::size_t number, std::size_t tree, std::uint32_t node, float* x,
+                               std::uint8_t* buckets) const {
+    x[caches_.size() + number] =
+        adaptive_[number].log_odds(tree, node) - evidence_->count_root(tree).logit[node];
+    buckets[caches_.size() + number] = 0;
 }
 
 void TextCache::node_evidence(std::size_t tree_number, std::uint32_t begin, std::uint32_t node,
@@ -137,9 +159,11 @@ void TextCache::node_evidence(std::size_t tree_number, std::uint32_t begin, std:
         }
         write(c, right, left, tree_number, node, x, buckets);
     }
+    for (std::size_t k = 0; k < adaptive_.size(); ++k) write_adaptive(k, tree_number, node, x, buckets);
 }
 
 void TextCache::add(std::uint32_t word) {
+    for (AdaptiveLinear& one : adaptive_) one.learn(word);
     if (words_.size() == max_words) forget_old();
     words_.push_back(word);
     ++time_;

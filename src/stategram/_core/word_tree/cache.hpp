@@ -6,6 +6,8 @@
 // node,
 //
 //     x = logit((m1 + p(1)) / (m0 + m1 + 1)) - logit p(1),    p without any context
+//
+// Linear states that go on learning have an input each.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "vectors/adaptive.hpp"
 #include "word_tree/evidence.hpp"
 
 namespace stategram {
@@ -25,9 +28,17 @@ struct CacheView {
 
 class TextCache {
  public:
-    TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<CacheView> caches);
+    TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<CacheView> caches,
+              const std::vector<std::shared_ptr<const AdaptiveSource>>& adaptive);
 
     bool belongs_to(const TreeEvidence& evidence) const { return evidence_.get() == &evidence; }
+
+    // The number of its inputs: those of caches, then those of adaptive states.
+    std::size_t n_inputs() const { return caches_.size() + adaptive_.size(); }
+    // Adaptive states begin anew, but for what they learned.
+    void start_document();
+    // Before a copy, which then shares what adaptive states learned.
+    void share();
 
     // Sets the contexts of an event; `find` also finds the words that followed them.
     void enter(const std::uint32_t* const* streams, std::size_t event);
@@ -49,6 +60,8 @@ class TextCache {
     };
     void write(std::size_t cache, double right, double left, std::size_t tree, std::uint32_t node, float* x,
                std::uint8_t* buckets) const;
+    void write_adaptive(std::size_t number, std::size_t tree, std::uint32_t node, float* x,
+                        std::uint8_t* buckets) const;
     void forget_old();
     double power(std::size_t cache, std::uint64_t age) const;  // of its decay
 
@@ -67,6 +80,7 @@ class TextCache {
     // For each cache without a context: its masses are divided by `scale_`.
     std::vector<double> scale_;
     std::vector<std::vector<std::vector<float>>> masses_;  // by cache and tree: right and left of each node
+    std::vector<AdaptiveLinear> adaptive_;
 };
 
 }  // namespace stategram

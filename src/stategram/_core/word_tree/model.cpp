@@ -33,10 +33,12 @@ std::vector<std::uint32_t> frequent_nodes(const WordTree& tree, const std::uint3
 }  // namespace
 
 TreeModel::TreeModel(std::shared_ptr<TreeEvidence> evidence, std::vector<VectorInput> vectors,
+                     std::vector<std::shared_ptr<const AdaptiveSource>> adaptive,
                      std::vector<CacheView> caches, const std::uint32_t* counts, std::size_t n_frequent_nodes,
                      std::size_t n_classes)
     : evidence_(std::move(evidence)),
       vectors_(evidence_, std::move(vectors)),
+      adaptive_(std::move(adaptive)),
       caches_(std::move(caches)),
       n_node_sets_(n_frequent_nodes + max_depth),
       n_classes_(n_classes) {
@@ -59,15 +61,17 @@ TreeModel::Scratch::Scratch(const TreeModel& model, int history) : stride(model.
 CacheRows TreeModel::read_cache(const TextEvents& text, std::size_t begin, std::size_t end,
                                 TextCache& cache) const {
     CacheRows rows;
+    const std::size_t width = cache.n_inputs();
     for (std::size_t event = begin; event < end; ++event) {
+        if (text.starts && text.starts[event] == 2) cache.start_document();
         cache.find(text.streams.data(), event);
         for (std::size_t t = 0; t < evidence_->n_trees(); ++t) {
             const auto length = static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
             rows.begins.push_back(rows.x.size());
-            rows.x.resize(rows.x.size() + length * caches_.size());
+            rows.x.resize(rows.x.size() + length * width);
             rows.buckets.resize(rows.x.size());
             cache.collect(t, text.words[event], rows.x.data() + rows.begins.back(),
-                          rows.buckets.data() + rows.begins.back(), caches_.size());
+                          rows.buckets.data() + rows.begins.back(), width);
         }
         cache.add(text.words[event]);
     }
@@ -83,7 +87,7 @@ void TreeModel::write_vectors(std::uint32_t word, std::size_t event, const Event
 
 void TreeModel::copy_cache_rows(std::uint32_t word, std::size_t event, const CacheRows& cache,
                                 Scratch& scratch) const {
-    const std::size_t first = evidence_->n_inputs(true), width = caches_.size(),
+    const std::size_t first = evidence_->n_inputs(true), width = caches_.size() + adaptive_.size(),
                       n_trees = evidence_->n_trees();
     for (std::size_t t = 0; t < n_trees; ++t) {
         const std::size_t from = cache.begins[event * n_trees + t];
@@ -112,11 +116,11 @@ double TreeModel::log_prob(std::size_t tree, const TextEvents& text, std::size_t
 
 TreeModel::LearningVectors TreeModel::learning_vectors(const TextEvents& text, std::size_t n_events,
                                                        const std::vector<LearningBlock>& blocks,
-                                                       ThreadPool& pool) const {
+                                                       bool with_document, ThreadPool& pool) const {
     std::vector<std::pair<std::size_t, std::size_t>> sentences, documents;
     for (const auto& [cache_begin, begin, end] : blocks) {
         sentences.emplace_back(begin, end);
-        documents.emplace_back(cache_begin, end);
+        if (with_document) documents.emplace_back(cache_begin, end);
     }
     std::vector<std::uint8_t> of_sentences = resets(text.starts, n_events, 0),
                               of_documents = resets(text.starts, n_events, 1);
@@ -158,14 +162,17 @@ void TreeModel::learn(const TextEvents& text, const LearningVectors& vectors,
         const auto& [cache_begin, begin, end] = blocks[number];
         if (learner.leave_out)
             left[number] = std::make_unique<LeftOut>(*evidence_, text.words, text.streams.data(), begin, end);
-        if (!with_cache) return;
+        if (!with_cache || learner.cache) return;
         TextCache cache = empty_cache();
         for (std::size_t event = cache_begin; event < begin; ++event) {
+            if (text.starts[event] == 2) cache.start_document();
             cache.enter(text.streams.data(), event);
             cache.add(text.words[event]);
         }
         cache_rows[number] = read_cache(text, begin, end, cache);
     });
+    for (std::size_t number = 0; with_cache && learner.cache && number < blocks.size(); ++number)
+        cache_rows[number] = read_cache(text, blocks[number].begin, blocks[number].end, *learner.cache);
     std::vector<std::vector<float>> x(n_trees), sentence_x(n_trees);
     std::vector<std::vector<std::uint8_t>> buckets(n_trees);
     std::vector<std::vector<std::uint32_t>> match(n_trees);

@@ -52,22 +52,22 @@ struct CacheRows {
 class TreeModel {
  public:
     TreeModel(std::shared_ptr<TreeEvidence> evidence, std::vector<VectorInput> vectors,
-              std::vector<CacheView> caches, const std::uint32_t* counts, std::size_t n_frequent_nodes,
-              std::size_t n_classes);
+              std::vector<std::shared_ptr<const AdaptiveSource>> adaptive, std::vector<CacheView> caches,
+              const std::uint32_t* counts, std::size_t n_frequent_nodes, std::size_t n_classes);
 
     const TreeEvidence& evidence() const { return *evidence_; }
     const VectorInputs& vectors() const { return vectors_; }
     std::size_t n_classes() const { return n_classes_; }
     std::size_t n_inputs(int history) const {
         const std::size_t of_chains = evidence_->n_inputs(history > 0);
-        return history < 2 ? of_chains : of_chains + padded_inputs(caches_.size());
+        return history < 2 ? of_chains : of_chains + padded_inputs(caches_.size() + adaptive_.size());
     }
     MixerShape shape(int history) const {
         return {n_inputs(history), n_node_sets_, evidence_->n_matches(), n_classes_};
     }
     const std::vector<std::uint32_t>& node_sets(std::size_t tree) const { return node_sets_[tree]; }
 
-    TextCache empty_cache() const { return TextCache(evidence_, caches_); }
+    TextCache empty_cache() const { return TextCache(evidence_, caches_, adaptive_); }
     // Adds the rows of the events [begin, end) and their words to the cache.
     CacheRows read_cache(const TextEvents& text, std::size_t begin, std::size_t end, TextCache& cache) const;
 
@@ -137,12 +137,15 @@ class TreeModel {
         EventVectors of_document, of_sentence;
     };
     LearningVectors learning_vectors(const TextEvents& text, std::size_t n_events,
-                                     const std::vector<LearningBlock>& blocks, ThreadPool& pool) const;
+                                     const std::vector<LearningBlock>& blocks, bool with_document,
+                                     ThreadPool& pool) const;
 
     // Learns the weights of all histories up to `last` and all trees from blocks of events, in an order that
     // depends on the seed; adds to the sums of the log-probabilities before each step.
     struct Learner {
         int last;
+        TextCache*
+            cache;  // of the words before the first block, which all blocks continue; null: each has one
         float rate;
         bool leave_out;
         std::vector<float*> weights, squares;  // by history and tree
@@ -162,6 +165,7 @@ class TreeModel {
 
     std::shared_ptr<TreeEvidence> evidence_;
     VectorInputs vectors_;
+    std::vector<std::shared_ptr<const AdaptiveSource>> adaptive_;
     std::vector<CacheView> caches_;
     std::vector<std::vector<std::uint32_t>> node_sets_;  // by tree and node
     std::size_t n_node_sets_, n_classes_;

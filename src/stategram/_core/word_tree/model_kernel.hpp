@@ -24,7 +24,10 @@ struct TextState {
     std::optional<TextCache> cache;  // for adaptive scoring
     std::vector<float> vectors;      // the states of all networks
 
-    TextState copy() const { return *this; }
+    TextState copy() {
+        if (cache) cache->share();
+        return *this;
+    }
 };
 
 class TreeModelKernel {
@@ -42,9 +45,9 @@ class TreeModelKernel {
     // document.
     using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool, bool>;
     using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
-    // A network, and for each tree the vectors of its nodes, their scales, and biases.
-    using VectorArrays = std::pair<std::shared_ptr<VectorNetwork>,
-                                   std::vector<std::tuple<In<std::int8_t>, In<float>, In<float>>>>;
+    // A network, and for each tree the vectors of its nodes, their scales, biases, and the squares of both.
+    using NodeArrays = std::tuple<In<std::int8_t>, In<float>, In<float>, In<float>, In<float>>;
+    using VectorArrays = std::pair<std::shared_ptr<VectorNetwork>, std::vector<NodeArrays>>;
     // At the start of each event: 1 for that of a sentence, 2 for that of a document, else 0.
     using Starts = In<std::uint8_t>;
 
@@ -86,10 +89,15 @@ class TreeModelKernel {
         for (auto& [streams, decay] : caches) cache_views.push_back({streams, decay});
         std::vector<VectorInput> vector_inputs;
         for (const VectorArrays& one : vectors) vector_inputs.push_back(vector_input(one, *evidence));
+        std::vector<std::shared_ptr<const AdaptiveSource>> adaptive;
+        for (const VectorArrays& one : vectors)
+            if (const auto linear = std::dynamic_pointer_cast<const LinearNetwork>(one.first))
+                adaptive.push_back(adaptive_source(linear, one.second, *evidence));
         kept_levels_ = std::move(levels);
         kept_vectors_ = std::move(vectors);
-        model_ = std::make_unique<TreeModel>(evidence, std::move(vector_inputs), std::move(cache_views),
-                                             counts.data(), n_frequent_nodes, n_classes);
+        model_ =
+            std::make_unique<TreeModel>(evidence, std::move(vector_inputs), std::move(adaptive),
+                                        std::move(cache_views), counts.data(), n_frequent_nodes, n_classes);
         evidence_ = std::move(evidence);
     }
 
@@ -317,7 +325,8 @@ class TreeModelKernel {
                                      In<std::int64_t> begins, In<std::int64_t> ends,
                                      In<std::int64_t> cache_begins, In<std::uint8_t> used,
                                      std::vector<Weights> weights, std::vector<Weights> squares, float rate,
-                                     bool leave_out, std::uint64_t seed, int threads) const {
+                                     bool leave_out, std::uint64_t seed, TextState* state,
+                                     int threads) const {
         check_events(words, streams, classes, starts);
         require(used.size() == words.size() && begins.size() == ends.size() &&
                     begins.size() == cache_begins.size(),
@@ -336,8 +345,13 @@ class TreeModelKernel {
                 require(weights[static_cast<std::size_t>(h) * n_trees + t].size() == n_weights(h) &&
                             squares[static_cast<std::size_t>(h) * n_trees + t].size() == n_weights(h),
                         "there are too few or too many weights");
-        TreeModel::Learner learner{
-            n_learned - 1, rate, leave_out, {}, {}, std::vector<double>(weights.size())};
+        TreeModel::Learner learner{n_learned - 1,
+                                   state && state->cache ? &*state->cache : nullptr,
+                                   rate,
+                                   leave_out,
+                                   {},
+                                   {},
+                                   std::vector<double>(weights.size())};
         for (std::size_t i = 0; i < weights.size(); ++i) {
             learner.weights.push_back(weights[i].data());
             learner.squares.push_back(squares[i].data());
@@ -350,7 +364,12 @@ class TreeModelKernel {
         for (std::size_t i = 0; i < begins.size(); ++i)
             all.push_back({static_cast<std::size_t>(cache_begins[i]), static_cast<std::size_t>(begins[i]),
                            static_cast<std::size_t>(ends[i])});
-        const TreeModel::LearningVectors vectors = model_->learning_vectors(text, words.size(), all, pool);
+        TreeModel::LearningVectors vectors = model_->learning_vectors(text, words.size(), all, !state, pool);
+        if (state) {
+            const std::vector<std::uint8_t> restarts = resets(starts.data(), words.size(), 1);
+            vectors.of_document = model_->vectors().read({words.data(), restarts.data()}, 0, words.size(),
+                                                         state->vectors.data(), pool);
+        }
         std::size_t block = 0;
         while (block < begins.size()) {
             // Blocks of about a batch of events.
@@ -408,13 +427,26 @@ class TreeModelKernel {
         VectorInput input{arrays.first, {}};
         require(input.network && arrays.second.size() == evidence.n_trees(),
                 "each tree needs the vectors of its nodes");
-        for (const auto& [vectors, scales, bias] : arrays.second) {
+        for (const auto& [vectors, scales, bias, squares, bias_squares] : arrays.second) {
             const std::size_t n = evidence.tree(0).n_leaves();
-            require(vectors.size() == n * input.network->width() && scales.size() == n && bias.size() == n,
+            require(vectors.size() == n * input.network->width() && scales.size() == n && bias.size() == n &&
+                        squares.size() == n && bias_squares.size() == n,
                     "each node needs a vector");
             input.trees.push_back({vectors.data(), scales.data(), bias.data()});
         }
         return input;
+    }
+
+    static std::shared_ptr<const AdaptiveSource> adaptive_source(
+        const std::shared_ptr<const LinearNetwork>& network, const std::vector<NodeArrays>& nodes,
+        const TreeEvidence& evidence) {
+        auto source = std::make_shared<AdaptiveSource>(AdaptiveSource{network, {}});
+        for (std::size_t t = 0; t < nodes.size(); ++t) {
+            const auto& [vectors, scales, bias, squares, bias_squares] = nodes[t];
+            source->trees.push_back({&evidence.tree(t), vectors.data(), scales.data(), bias.data(),
+                                     squares.data(), bias_squares.data()});
+        }
+        return source;
     }
 
     std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,

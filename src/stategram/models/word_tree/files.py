@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Annotated, Any
 
 import msgspec
@@ -22,7 +23,7 @@ from stategram.storage import Archive, Entries, Natural, array_of
 
 _Arrays = dict[str, dict[str, NDArray[Any]]]
 _MAX_DISCOUNT = 3
-_NODE_ARRAYS = ("node-vectors", "node-scales", "node-bias")
+_NODE_ARRAYS = ("node-vectors", "node-scales", "node-bias", "node-squares", "node-bias-squares")
 _Discount = Annotated[float, Meta(ge=0, le=_MAX_DISCOUNT)]
 
 
@@ -81,7 +82,7 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
             },
         }
     chains = []
-    for number, (chain, levels) in enumerate(zip(evidence.chains, evidence.counts, strict=True)):
+    for number, (one, levels) in enumerate(zip(evidence.chains, evidence.counts, strict=True)):
         arrays[f"chain-{number}"] = _write_levels(levels)
         of_levels = [
             {
@@ -92,7 +93,7 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
             }
             for level in levels
         ]
-        chains.append({"chain": str(chain), "levels": of_levels})
+        chains.append({"chain": str(one), "levels": of_levels})
     manifest = {
         "trees": len(evidence.trees),
         "labels": list(sources.labels),
@@ -128,8 +129,8 @@ def read_evidence(archive: Archive, n_words: int) -> Evidence:
         for number in range(manifest.trees)
     )
     counts = tuple(
-        _read_levels(chain, entries.levels, archive.arrays(f"chain-{number}"), manifest.trees)
-        for number, (chain, entries) in enumerate(zip(chains, manifest.chains, strict=True))
+        _read_levels(one, entries.levels, archive.arrays(f"chain-{number}"), manifest.trees)
+        for number, (one, entries) in enumerate(zip(chains, manifest.chains, strict=True))
     )
     evidence = Evidence(
         word_trees,
@@ -151,14 +152,12 @@ def read_evidence(archive: Archive, n_words: int) -> Evidence:
 
 
 def _read_vectors(shape: VectorShape, arrays: Mapping[str, NDArray[Any]], n_trees: int) -> VectorState:
-    nodes = tuple(tuple(arrays[f"{name}-{tree}"] for name in _NODE_ARRAYS) for tree in range(n_trees))
+    nodes = [[arrays[f"{name}-{tree}"] for name in _NODE_ARRAYS] for tree in range(n_trees)]
     network = {name: array for name, array in arrays.items() if name.rpartition("-")[0] not in _NODE_ARRAYS}
-    if not all(
-        np.isfinite(one).all()
-        for one in (*network.values(), *(nodes[t][k] for t in range(n_trees) for k in (1, 2)))
-    ):
-        raise ValueError("a number of a vector state is not finite")
-    return VectorState(shape, network, nodes)
+    for one in (*network.values(), *chain.from_iterable(nodes)):
+        if one.dtype.kind == "f" and not np.isfinite(one).all():
+            raise ValueError("a number of a vector state is not finite")
+    return VectorState(shape, network, tuple(map(tuple, nodes)))  # type: ignore[arg-type]
 
 
 def _write_levels(levels: tuple[LevelCounts, ...]) -> dict[str, NDArray[Any]]:

@@ -30,7 +30,7 @@ _TUNING_RATES = (0.02,)
 _EVENTS_PER_BLOCK = 4000
 _MIN_BLOCK = 200
 _EVENTS_PER_TUNING_BLOCK = 500
-# Enough to tune on: a part of a longer held-out text is taken, evenly.
+# Enough to tune on: the beginning of a longer held-out text is taken.
 _TUNING_EVENTS = 250_000
 # Words that the rest of the text has fewer times than that would be unknown to it, or nearly.
 _MIN_LEFT = 3
@@ -99,7 +99,9 @@ def learn_weights(
 
 def _tune(learner: _Learner, heldout: Corpus, progress: Progress | None) -> dict[str, dict[str, float]]:
     """Go on learning on the held-out text, where that pays; return the perplexity before and after."""
-    blocks = _blocks(heldout, _EVENTS_PER_TUNING_BLOCK)[:: -(-heldout.n_events // _TUNING_EVENTS)]
+    n_sentences = int(np.searchsorted(heldout.sentence_starts, _TUNING_EVENTS, "right")) - 1
+    heldout = heldout.sentences(0, max(n_sentences, min(1, heldout.n_sentences)))
+    blocks = _blocks(heldout, _EVENTS_PER_TUNING_BLOCK)
     before = learner.copy()
     # A rate of 0 learns nothing: what is returned is how well the weights predict.
     result = learner.learn(heldout, blocks, 0.0, leave_out=False, progress=subprogress(progress, 0.0, 0.4))
@@ -159,10 +161,12 @@ class _Learner:
     ) -> _Result:
         """Learn from blocks of a text in turn."""
         sums, events, done = np.zeros(len(self.weights)), 0, 0
+        # The blocks of a held-out text follow each other.
+        state = None if leave_out else self.evidence.kernel.start(len(self.names) - 1, True)
         for batch in _batches(corpus, blocks):
             gathered = _gather(self.evidence, corpus, batch, leave_out=leave_out)
             sums += self.evidence.kernel.learn(
-                *gathered, self.weights, self.squares, rate, leave_out, self.seed + self.calls,
+                *gathered, self.weights, self.squares, rate, leave_out, self.seed + self.calls, state,
                 Resources.current().threads,
             )  # fmt: skip
             events += int(np.count_nonzero(gathered[-1]))
@@ -195,6 +199,9 @@ def _gather(evidence: Evidence, corpus: Corpus, blocks: list[Block], *, leave_ou
         piece = corpus.sentences(block.warm, block.end)
         of_piece, of_class, of_starts = evidence.inputs(piece, Past())
         warm = int(corpus.sentence_starts[block.begin] - corpus.sentence_starts[block.warm])
+        if not leave_out:  # the state knows of the events before
+            piece, of_piece = corpus.sentences(block.begin, block.end), [one[warm:] for one in of_piece]
+            of_class, of_starts, warm = of_class[warm:], of_starts[warm:], 0
         words.append(piece.ids)
         streams.append(of_piece)
         classes.append(of_class)

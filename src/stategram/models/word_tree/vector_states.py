@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ _DECAYS = (0.8, 0.95, 0.99, 0.998)
 _RESETS = 0.3
 _EVENTS_PER_CALL = 1 << 16
 _SECONDS_PER_REPORT = 0.5
+
+
+NodeArrays: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -75,22 +78,21 @@ class VectorState:
     network
         The arrays of the network, by name.
     nodes
-        For each tree the vectors of its nodes in 8 bits, their scales, and biases.
+        For each tree the vectors of its nodes in 8 bits, their scales, biases, and the squares of both.
 
     """
 
     shape: VectorShape
     network: Mapping[str, NDArray[Any]]
-    nodes: tuple[tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.float32]], ...]
+    nodes: tuple[NodeArrays, ...]
 
-    def for_kernel(self, n_words: int) -> tuple[_core.VectorNetwork, list[tuple[Any, Any, Any]]]:
+    def for_kernel(self, n_words: int) -> tuple[_core.VectorNetwork, list[NodeArrays]]:
         """Return what the kernel takes."""
-        of, network = self.network, None
+        of = self.network
+        network: _core.VectorNetwork
         if self.shape.kind == "linear":
-            network = _core.LinearNetwork(
-                n_words, of["near"], of["near-scales"], of["far"], of["far-scales"], of["positions"],
-                of["sums"], of["decays"].tolist(),
-            )  # fmt: skip
+            names = ("near", "near-scales", "near-squares", "far", "far-scales", "positions", "sums")
+            network = _core.LinearNetwork(n_words, *(of[name] for name in names), of["decays"].tolist())
         else:
             network = _core.RecurrentNetwork(
                 n_words, of["words"], of["word-scales"], of["matrix"], of["bias"]
@@ -175,9 +177,10 @@ def _learn_linear(
 
     _passes(shape, n_passes, n, _EVENTS_PER_CALL, n, call, progress)
     (near, near_scales), (far, far_scales) = learner.near_vectors(), learner.far_vectors()
-    network = {
+    network: dict[str, NDArray[Any]] = {
         "near": near,
         "near-scales": near_scales,
+        "near-squares": learner.near_squares(),
         "far": far,
         "far-scales": far_scales,
         "positions": learner.positions(),
@@ -207,7 +210,12 @@ def _learn_recurrent(
     n_events = n // n_batches if n_batches else 0
     _passes(shape, n_passes, n_batches, max(1, _EVENTS_PER_CALL // max(n_events, 1)), n, call, progress)
     words, scales = learner.word_vectors()
-    network = {"words": words, "word-scales": scales, "matrix": learner.matrix(), "bias": learner.bias()}
+    network: dict[str, NDArray[Any]] = {
+        "words": words,
+        "word-scales": scales,
+        "matrix": learner.matrix(),
+        "bias": learner.bias(),
+    }
     return VectorState(shape, network, tuple(learner.nodes()))
 
 

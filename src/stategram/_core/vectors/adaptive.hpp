@@ -1,0 +1,87 @@
+// A linear state that goes on learning while it reads: the vectors of near words and of nodes follow the
+// text. Only rows that changed are kept, and copies share those from before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/arrays.hpp"
+#include "vectors/linear.hpp"
+#include "word_tree/tree.hpp"
+
+namespace stategram {
+
+// Rows of numbers by key.
+class ChangedRows {
+ public:
+    const float* find(std::uint64_t key) const;
+    // The row to change: that which was changed before, or one of `width` numbers that `fill` writes.
+    template <typename Fill>
+    float* change(std::uint64_t key, std::size_t width, const Fill& fill) {
+        const auto [at, is_new] = recent_.try_emplace(key);
+        if (is_new) {
+            at->second.resize(width);
+            if (const float* before = older_ ? find_older(key) : nullptr)
+                std::copy_n(before, width, at->second.data());
+            else
+                fill(at->second.data());
+        }
+        return at->second.data();
+    }
+    // Before a copy: what changed moves to what copies share, once it is much.
+    void share();
+
+ private:
+    using Rows = std::unordered_map<std::uint64_t, std::vector<float>>;
+    const float* find_older(std::uint64_t key) const;
+
+    std::shared_ptr<const Rows> older_;
+    Rows recent_;
+};
+
+// Where an adaptive state starts from: a network, and for each tree the vectors of its nodes.
+struct AdaptiveSource {
+    struct Nodes {
+        const WordTree* tree;
+        const std::int8_t* vectors;
+        const float *scales, *bias, *squares, *bias_squares;
+    };
+    std::shared_ptr<const LinearNetwork> network;
+    std::vector<Nodes> trees;
+};
+
+class AdaptiveLinear {
+ public:
+    explicit AdaptiveLinear(std::shared_ptr<const AdaptiveSource> source);
+
+    // At the start of a document.
+    void reset() {
+        source_->network->start(state_.data());
+        is_found_ = false;
+    }
+    // Computes the vector before the next word, which `log_odds` needs.
+    void find();
+    // The log-odds at a node.
+    float log_odds(std::size_t tree, std::uint32_t node) const;
+    // Learns the next word, and reads it.
+    void learn(std::uint32_t word);
+    void share() {
+        near_.share();
+        nodes_.share();
+    }
+
+ private:
+    std::uint64_t key(std::size_t tree, std::uint32_t node) const {
+        return (std::uint64_t{tree} << 32) | node;
+    }
+
+    std::shared_ptr<const AdaptiveSource> source_;
+    ChangedRows near_, nodes_;  // rows end with their squares; of nodes, with bias and squares
+    std::vector<float> state_, vector_;
+    bool is_found_ = false;
+};
+
+}  // namespace stategram
