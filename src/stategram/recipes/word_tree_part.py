@@ -155,7 +155,9 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
     def title(self) -> str:
         """What it is, in a few words."""
         trees, chains = plural(len(self.trees), "tree"), plural(len(self.chains), "chain")
-        return f"word tree model ({trees}, {chains})"
+        vectors = self.parsed_vectors
+        and_vectors = f", {plural(len(vectors), 'vector state')}" if vectors else ""
+        return f"word tree model ({trees}, {chains}{and_vectors})"
 
     @property
     def lacks_tags(self) -> bool:

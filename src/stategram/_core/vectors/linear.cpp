@@ -165,8 +165,8 @@ void LinearLearner::learn_chunk(const VectorText& text, std::size_t begin, std::
 
 LinearNetwork::LinearNetwork(std::size_t n_words, In<std::int8_t> near_vectors, In<float> near_scales,
                              In<float> near_squares, In<std::int8_t> far_vectors, In<float> far_scales,
-                             In<float> positions, In<float> sums, std::vector<float> decays)
-    : shape_{n_words, n_words == 0 ? 0 : near_vectors.size() / n_words, 0, std::move(decays)},
+                             In<float> positions, In<float> sums, In<float> decays)
+    : shape_{n_words, n_words == 0 ? 0 : near_vectors.size() / n_words, 0, {decays.begin(), decays.end()}},
       near_(std::move(near_vectors)),
       far_(std::move(far_vectors)),
       near_scales_(std::move(near_scales)),

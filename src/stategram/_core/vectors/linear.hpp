@@ -62,7 +62,7 @@ class LinearNetwork : public VectorNetwork {
  public:
     LinearNetwork(std::size_t n_words, In<std::int8_t> near_vectors, In<float> near_scales,
                   In<float> near_squares, In<std::int8_t> far_vectors, In<float> far_scales,
-                  In<float> positions, In<float> sums, std::vector<float> decays);
+                  In<float> positions, In<float> sums, In<float> decays);
 
     std::size_t width() const override { return shape_.width; }
     std::size_t state_size() const override {

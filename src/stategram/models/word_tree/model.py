@@ -202,14 +202,19 @@ class WordTreeModel(Model):
         history = "" if self.history == "sentence" else f", {self.history}"
         return (
             f"WordTreeModel({plural(len(self.evidence.trees), 'tree')}, "
-            f"{plural(len(self.evidence.chains), 'chain')}{history})"
+            f"{plural(len(self.evidence.chains), 'chain')}{self._and_vectors}{history})"
         )
 
     @property
     def title(self) -> str:
         """What it is, in a few words."""
         trees = plural(len(self.evidence.trees), "tree")
-        return f"word tree model ({trees}, {plural(len(self.evidence.chains), 'chain')})"
+        return f"word tree model ({trees}, {plural(len(self.evidence.chains), 'chain')}{self._and_vectors})"
+
+    @property
+    def _and_vectors(self) -> str:
+        vectors = self.evidence.vectors
+        return f", {plural(len(vectors), 'vector state')}" if vectors else ""
 
     @property
     def order(self) -> int:
@@ -218,9 +223,13 @@ class WordTreeModel(Model):
 
     @property
     def parameters(self) -> int:
-        """The n-grams of all chains, and the weights."""
+        """The n-grams of all chains, the numbers of vector states, and the weights."""
         ngrams = sum(level.ngrams for levels in self.evidence.counts for level in levels)
-        return ngrams + sum(one.size for of_history in self.weights.values() for one in of_history)
+        return (
+            ngrams
+            + sum(one.parameters for one in self.evidence.vectors)
+            + sum(one.size for of_history in self.weights.values() for one in of_history)
+        )
 
     @property
     def class_sets(self) -> tuple[ModelClasses, ...]:
@@ -289,6 +298,7 @@ class WordTreeModel(Model):
             ("Trees", len(self.evidence.trees)),
             ("Decisions per word", round(float((self.evidence.trees[0].lengths * lengths).sum()), 2)),
             ("Chains", len(self.evidence.chains)),
+            ("Vector states", ", ".join(str(one.shape) for one in self.evidence.vectors) or "none"),
             ("Caches", ", ".join(map(str, self.evidence.caches)) or "none"),
             ("Histories", ", ".join(self.histories)),
             ("N-grams", sum(row[2] for row in rows)),
@@ -299,9 +309,9 @@ class WordTreeModel(Model):
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the state at the start of a sentence, or else the state that knows of no words."""
         made = self.evidence.kernel.start(HISTORIES.index(self.history), sentence_start)
-        return self._state(Past(is_start=sentence_start), made)
+        return self._state_after_words(Past(is_start=sentence_start), made)
 
-    def _state(self, past: Past, words: _core.TextState) -> State:
+    def _state_after_words(self, past: Past, words: _core.TextState) -> State:
         if self.history == "adaptive":
             return State((past, _Words(words, self.evidence)))
         return State((past, words.vectors()))
@@ -362,7 +372,7 @@ class WordTreeModel(Model):
                 past = replace(past, rare=())
                 if past == Past():
                     words = self.evidence.kernel.start(0, True)
-        return found, self._state(past, words)
+        return found, self._state_after_words(past, words)
 
     def _distribution(self, state: State) -> NDArray[np.float64]:
         probabilities = np.zeros(len(self.vocabulary))

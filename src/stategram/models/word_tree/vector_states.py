@@ -86,13 +86,30 @@ class VectorState:
     network: Mapping[str, NDArray[Any]]
     nodes: tuple[NodeArrays, ...]
 
+    @property
+    def parameters(self) -> int:
+        """The numbers of the network and of the vectors of nodes."""
+        sizes = [
+            array.size for name, array in self.network.items() if not name.endswith(("scales", "squares"))
+        ]
+        return sum(sizes) + sum(vectors.size + bias.size for vectors, _, bias, _, _ in self.nodes)
+
     def for_kernel(self, n_words: int) -> tuple[_core.VectorNetwork, list[NodeArrays]]:
         """Return what the kernel takes."""
         of = self.network
         network: _core.VectorNetwork
         if self.shape.kind == "linear":
-            names = ("near", "near-scales", "near-squares", "far", "far-scales", "positions", "sums")
-            network = _core.LinearNetwork(n_words, *(of[name] for name in names), of["decays"].tolist())
+            names = (
+                "near",
+                "near-scales",
+                "near-squares",
+                "far",
+                "far-scales",
+                "positions",
+                "sums",
+                "decays",
+            )
+            network = _core.LinearNetwork(n_words, *(of[name] for name in names))
         else:
             network = _core.RecurrentNetwork(
                 n_words, of["words"], of["word-scales"], of["matrix"], of["bias"]
@@ -122,7 +139,9 @@ class Lesson:
         first = corpus.sentence_starts[:-1][lengths > 0]
         starts[first] = resets[lengths > 0]
         here = np.repeat(kept, lengths)
-        return cls(np.ascontiguousarray(corpus.ids[here]), np.ascontiguousarray(starts[here]))
+        words, starts = corpus.ids[here], starts[here]
+        starts[:1] = 1
+        return cls(words, starts)
 
 
 def learn_vector_states(
