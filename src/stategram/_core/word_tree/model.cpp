@@ -124,8 +124,10 @@ TreeModel::LearningVectors TreeModel::learning_vectors(const TextEvents& text, s
     }
     std::vector<std::uint8_t> of_sentences = resets(text.starts, n_events, 0),
                               of_documents = resets(text.starts, n_events, 1);
-    for (const auto& [cache_begin, begin, end] : blocks)
-        if (cache_begin < end) of_sentences[begin] = of_documents[cache_begin] = 1;
+    for (const auto& [cache_begin, begin, end] : blocks) {
+        if (begin < end) of_sentences[begin] = 1;
+        if (cache_begin < end) of_documents[cache_begin] = 1;
+    }
     return {vectors_.read_parts({text.words, of_documents.data()}, documents, pool),
             vectors_.read_parts({text.words, of_sentences.data()}, sentences, pool)};
 }

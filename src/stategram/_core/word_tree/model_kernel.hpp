@@ -220,7 +220,7 @@ class TreeModelKernel {
     // Returns the probability of each word by each tree after one history: its values are the first of each
     // stream.
     std::vector<Out<double>> distributions(std::vector<Words> streams, std::uint32_t of_class, int history,
-                                           std::vector<In<float>> weights, const TextState& state,
+                                           std::vector<In<float>> weights, TextState& state,
                                            int threads) const {
         std::vector<std::vector<double>> found(evidence_->n_trees(), std::vector<double>(n_words_, 0.0));
         std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, state);
@@ -279,7 +279,7 @@ class TreeModelKernel {
     // Returns the `top` likeliest words after one history, and their probabilities.
     std::pair<Out<std::uint32_t>, Out<double>> likeliest(std::vector<Words> streams, std::uint32_t of_class,
                                                          int history, std::vector<In<float>> weights,
-                                                         const TextState& state, In<double> tree_weights,
+                                                         TextState& state, In<double> tree_weights,
                                                          std::size_t top) const {
         require(tree_weights.size() == evidence_->n_trees(), "each tree needs a weight");
         require(top > 0, "at least one word is needed");
@@ -295,7 +295,7 @@ class TreeModelKernel {
 
     // Returns the word after one history in whose range of a tree a quantile lies.
     std::uint32_t draw(std::vector<Words> streams, std::uint32_t of_class, int history,
-                       std::vector<In<float>> weights, const TextState& state, std::size_t tree,
+                       std::vector<In<float>> weights, TextState& state, std::size_t tree,
                        double quantile) const {
         require(tree < evidence_->n_trees(), "there is no such tree");
         require(quantile >= 0 && quantile < 1, "a quantile is from 0 to below 1");
@@ -335,6 +335,8 @@ class TreeModelKernel {
             require(cache_begins[i] >= 0 && cache_begins[i] <= begins[i] && begins[i] <= ends[i] &&
                         static_cast<std::size_t>(ends[i]) <= words.size(),
                     "a block is not in the text");
+        for (std::size_t i = 1; i < begins.size() && model_->vectors().size() > 0; ++i)
+            require(ends[i - 1] <= cache_begins[i], "blocks with vector states do not follow each other");
         const std::size_t n_trees = evidence_->n_trees();
         require(weights.size() == squares.size() && weights.size() % n_trees == 0 &&
                     weights.size() / n_trees <= 3,
@@ -450,13 +452,13 @@ class TreeModelKernel {
     }
 
     std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,
-                                     const std::vector<In<float>>& weights, const TextState& state,
+                                     const std::vector<In<float>>& weights, TextState& state,
                                      std::size_t first = 0, std::size_t last = SIZE_MAX) const {
         check_history(streams, of_class, history, weights, state);
-        std::optional<TextCache> cache = state.cache;
         return searches_at(pointers(streams), 0, of_class, history, weights,
-                           model_->vectors().vectors_of(state.vectors.data()), cache ? &*cache : nullptr,
-                           first, std::min(last, evidence_->n_trees()));
+                           model_->vectors().vectors_of(state.vectors.data()),
+                           state.cache ? &*state.cache : nullptr, first,
+                           std::min(last, evidence_->n_trees()));
     }
 
     std::vector<TreeSearch> searches_at(const std::vector<const std::uint32_t*>& values, std::size_t event,
