@@ -191,13 +191,13 @@ def test_long_lists_that_are_not_in_order(records: tuple[int, ...], message: str
 def test_decays(decay: float) -> None:
     kernel = _core.TreeModelKernel(**arguments() | {"caches": [([], decay)]})
     with pytest.raises(ValueError, match="decay"):
-        kernel.empty_cache()
+        kernel.start(2, True)
 
 
 def test_caches_of_values_that_are_not_there() -> None:
     kernel = _core.TreeModelKernel(**arguments() | {"caches": [([5], 0.9)]})
     with pytest.raises(ValueError, match="a cache has a value that is not there"):
-        kernel.empty_cache()
+        kernel.start(2, True)
 
 
 # ---- events
@@ -211,7 +211,8 @@ def scored() -> Arguments:
         "classes": ids([event.of_class for event in events]),
         "history": 1,
         "weights": problem().weights(good_kernel(), 1, 0),
-        "cache": None,
+        "starts": np.zeros(20, np.uint8),
+        "state": good_kernel().start(1, True),
         "threads": 1,
     }
 
@@ -219,7 +220,7 @@ def scored() -> Arguments:
 def learned() -> Arguments:
     weights = [one for history in range(3) for one in problem().weights(good_kernel(), history, 0)]
     of_score = scored()
-    return {name: of_score[name] for name in ("words", "streams", "classes")} | {
+    return {name: of_score[name] for name in ("words", "streams", "classes", "starts")} | {
         "begins": np.array([5, 10]),
         "ends": np.array([10, 20]),
         "cache_begins": np.array([0, 10]),
@@ -229,6 +230,7 @@ def learned() -> Arguments:
         "rate": 0.01,
         "leave_out": True,
         "seed": 1,
+        "state": None,
         "threads": 2,
     }
 
@@ -242,6 +244,7 @@ EVENTS: list[tuple[str, object, str]] = [
     ("streams", lambda of: [*of[:-1], of[0][:-1].copy()], "a value of each stream"),
     ("classes", lambda of: changed(of, 3, 3), "class of the last word"),
     ("classes", lambda of: of[:-1].copy(), "a value of each stream"),
+    ("starts", lambda of: of[:-1].copy(), "a value of each stream"),
     ("weights", lambda of: of[:-1], "needs weights"),
     ("weights", lambda of: [*of[:-1], of[0][:-1].copy()], "too few or too many"),
 ]
@@ -254,7 +257,8 @@ EVENTS: list[tuple[str, object, str]] = [
         ("history", 3, "three histories"),
         ("history", -1, "three histories"),
         ("history", 2, "too few or too many"),
-        ("cache", lambda _: good_kernel().empty_cache(), "cache is needed"),
+        ("state", lambda _: good_kernel().start(2, True), "cache is needed"),
+        ("state", lambda _: _core.TextState(bytes(4)), "state is that of another"),
         ("threads", 0, "threads"),
     ],
 )
@@ -295,14 +299,14 @@ def test_bad_histories_have_no_distribution() -> None:
     kernel, of = good_kernel(), scored()
     streams, weights, trees = of["streams"], of["weights"], np.array([0.5, 0.5])
     with pytest.raises(ValueError, match="at least one word"):
-        kernel.likeliest(streams, 0, 1, weights, None, trees, 0)
+        kernel.likeliest(streams, 0, 1, weights, of["state"], trees, 0)
     with pytest.raises(ValueError, match="each tree needs a weight"):
-        kernel.likeliest(streams, 0, 1, weights, None, np.array([1.0]), 3)
+        kernel.likeliest(streams, 0, 1, weights, of["state"], np.array([1.0]), 3)
     for bad_streams, of_class in ((streams[:-1], 0), (streams, 3), ([ids([])] * 5, 0)):
         with pytest.raises(ValueError, match="history needs a value"):
-            kernel.distributions(bad_streams, of_class, 1, weights, None, 1)
+            kernel.distributions(bad_streams, of_class, 1, weights, of["state"], 1)
         with pytest.raises(ValueError, match="history needs a value"):
-            kernel.likeliest(bad_streams, of_class, 1, weights, None, trees, 3)
+            kernel.likeliest(bad_streams, of_class, 1, weights, of["state"], trees, 3)
 
 
 def test_events_that_were_never_counted_may_be_left_out() -> None:
@@ -340,7 +344,7 @@ def test_no_integers_lead_out_of_bounds(data: st.DataObject) -> None:
             lambda: kernel.check(1),
             lambda: kernel.node_discounts(1 << 20, 1),
             lambda: kernel.score(**use),
-            lambda: kernel.distributions(use["streams"], 0, 1, use["weights"], None, 1),
+            lambda: kernel.distributions(use["streams"], 0, 1, use["weights"], use["state"], 1),
             lambda: kernel.learn(**taught),
         ):
             with contextlib.suppress(ValueError):

@@ -69,8 +69,7 @@ def assert_twin(problem: Problem, events: Sequence[naive.Event], seed: int = 1) 
     kernel, twins = problem.kernel(), problem.twins()
     for history in HISTORIES:
         weights = problem.weights(kernel, history, seed)
-        cache = kernel.empty_cache() if history == ADAPTIVE else None
-        found = score(kernel, events, history, weights, cache)
+        found = score(kernel, events, history, weights)
         for of_tree, twin, of_twin in zip(found, twins, weights, strict=True):
             for place, event in enumerate(events):
                 given = event, of_twin.tolist(), history, events[:place]
@@ -79,8 +78,7 @@ def assert_twin(problem: Problem, events: Sequence[naive.Event], seed: int = 1) 
                 assert of_tree[place] == pytest.approx(expected, abs=close), (history, place)
         for threads in (2, 3):
             same = problem.kernel(threads)
-            again = same.empty_cache() if history == ADAPTIVE else None
-            other = score(same, events, history, weights, again, threads)
+            other = score(same, events, history, weights, threads=threads)
             assert other.tobytes() == found.tobytes()
 
 
@@ -171,13 +169,13 @@ def all_words(problem: Problem, event: naive.Event) -> list[naive.Event]:
     return [event._replace(word=word) for word in range(problem.n_words) if word != BEGIN]
 
 
-def cache_after(
-    problem: Problem, kernel: _core.TreeModelKernel, before: Sequence[naive.Event]
-) -> _core.TextCache:
-    filled = kernel.empty_cache()
+def state_after(
+    problem: Problem, kernel: _core.TreeModelKernel, history: int, before: Sequence[naive.Event]
+) -> _core.TextState:
+    state = kernel.start(history, True)
     if before:
-        score(kernel, before, ADAPTIVE, problem.weights(kernel, ADAPTIVE, 0), filled)
-    return filled
+        score(kernel, before, history, problem.weights(kernel, history, 0), state)
+    return state
 
 
 @pytest.mark.parametrize("history", HISTORIES)
@@ -193,10 +191,10 @@ def test_probabilities_sum_to_one_and_are_those_of_the_whole_distribution(
     for place in (0, 1, 30, 77, 140):
         for event in (problem.events[place], strange):
             before = problem.events[:place]
-            filled = cache_after(problem, kernel, before) if history == ADAPTIVE else None
+            state = state_after(problem, kernel, history, before)
             scores = np.array(
                 [
-                    score(kernel, [one], history, weights, filled.copy() if filled else None)[:, 0]
+                    score(kernel, [one], history, weights, state.copy())[:, 0]
                     for one in all_words(problem, event)
                 ]
             ).T
@@ -204,7 +202,7 @@ def test_probabilities_sum_to_one_and_are_those_of_the_whole_distribution(
             assert np.exp(scores).sum(axis=1) == pytest.approx(1.0, abs=1e-9)
             streams = [stream_of([event], number) for number in range(problem.n_streams)]
             for threads in (1, 2, 3):
-                found = kernel.distributions(streams, event.of_class, history, weights, filled, threads)
+                found = kernel.distributions(streams, event.of_class, history, weights, state, threads)
                 for of_tree, expected in zip(found, scores, strict=True):
                     assert of_tree[BEGIN] == 0.0
                     # 1 - p loses digits where p is nearly one: logits are at most 16.
@@ -224,9 +222,9 @@ def test_the_likeliest_words_are_those_of_the_sorted_distribution(
     of_trees = np.array(tree_weights)
     for place in (0, 17, 1000):
         event = problem.events[place]
-        filled = cache_after(problem, kernel, problem.events[:place]) if history == ADAPTIVE else None
+        state = state_after(problem, kernel, history, problem.events[:place])
         streams = [stream_of([event], number) for number in range(problem.n_streams)]
-        each = kernel.distributions(streams, event.of_class, history, weights, filled, 1)
+        each = kernel.distributions(streams, event.of_class, history, weights, state, 1)
         distribution = of_trees @ np.array(each)
         order = sorted(
             (word for word in range(problem.n_words) if word != BEGIN),
@@ -234,7 +232,7 @@ def test_the_likeliest_words_are_those_of_the_sorted_distribution(
         )
         for top in (1, 10, 178, 179, 500):
             words, probabilities = kernel.likeliest(
-                streams, event.of_class, history, weights, filled, of_trees, top
+                streams, event.of_class, history, weights, state, of_trees, top
             )
             assert words.tolist() == order[:top]
             np.testing.assert_allclose(probabilities, distribution[order[:top]], rtol=1e-12)
@@ -250,42 +248,41 @@ def test_pieces_are_the_whole_to_the_last_bit() -> None:
     events = words_before(random_words(5000, 180, 11), is_rare=range(90, 180))
     for history in HISTORIES:
         weights = problem.weights(kernel, history, 2)
-        whole_cache = kernel.empty_cache() if history == ADAPTIVE else None
-        whole = score(kernel, events, history, weights, whole_cache, 3)
-        cache = kernel.empty_cache() if history == ADAPTIVE else None
+        whole = score(kernel, events, history, weights, threads=3)
+        state = kernel.start(history, True)
         cuts = [0, 1, 2, 130, 4097, 5000]
         pieces = [
-            score(kernel, events[begin:end], history, weights, cache, 1) for begin, end in pairwise(cuts)
+            score(kernel, events[begin:end], history, weights, state, 1) for begin, end in pairwise(cuts)
         ]
         assert np.concatenate(pieces, axis=1).tobytes() == whole.tobytes()
 
 
-def test_caches_are_copied() -> None:
+def test_states_are_copied() -> None:
     problem = story()
     kernel = problem.kernel()
     weights = problem.weights(kernel, ADAPTIVE, 2)
-    cache = cache_after(problem, kernel, problem.events[:50])
-    copy = cache.copy()
+    state = state_after(problem, kernel, ADAPTIVE, problem.events[:50])
+    copy = state.copy()
     first = score(kernel, problem.events[50:70], ADAPTIVE, weights, copy)
-    assert score(kernel, problem.events[50:70], ADAPTIVE, weights, cache).tobytes() == first.tobytes()
+    assert score(kernel, problem.events[50:70], ADAPTIVE, weights, state).tobytes() == first.tobytes()
     # Both have gone on.
     assert score(kernel, problem.events[50:70], ADAPTIVE, weights, copy).tobytes() != first.tobytes()
 
 
-def test_caches_of_another_kernel_are_refused() -> None:
+def test_states_of_another_kernel_are_refused() -> None:
     problem, other = story(), replace(story(), caches=CACHES[:1])
     kernel = problem.kernel()
     weights = problem.weights(kernel, ADAPTIVE, 2)
-    copy = other.kernel().empty_cache().copy()  # its kernel is gone
-    with pytest.raises(ValueError, match="cache of another"):
+    copy = other.kernel().start(ADAPTIVE, True).copy()  # its kernel is gone
+    with pytest.raises(ValueError, match="state is that of another model"):
         score(kernel, problem.events, ADAPTIVE, weights, copy)
     streams = [ids([0]) for _ in range(problem.n_streams)]
-    with pytest.raises(ValueError, match="cache of another"):
+    with pytest.raises(ValueError, match="state is that of another model"):
         kernel.distributions(streams, 0, ADAPTIVE, weights, copy, 1)
 
 
-def test_a_copied_cache_outlives_its_kernel() -> None:
-    copy = story().kernel().empty_cache().copy()
+def test_a_copied_state_outlives_its_kernel() -> None:
+    copy = story().kernel().start(ADAPTIVE, True).copy()
     assert copy.copy() is not copy
 
 
@@ -296,7 +293,7 @@ def test_long_texts_are_forgotten_word_by_word() -> None:
     weights = problem.weights(kernel, ADAPTIVE, 2)
     end = words_before(random_words(700, 12, 8))
     start = [naive.Event(3, (3, 3, 3, 0, None), 0)] * (2**17 - 300)
-    found = score(kernel, [*start, *end], ADAPTIVE, weights, kernel.empty_cache())[0, -50:]
+    found = score(kernel, [*start, *end], ADAPTIVE, weights)[0, -50:]
     # Powers of 0.9, 0.95, 0.98 and 0.99 of what is 650 words old are below 0.0015.
-    late = score(kernel, [*start[:5000], *end], ADAPTIVE, weights, kernel.empty_cache())[0, -50:]
+    late = score(kernel, [*start[:5000], *end], ADAPTIVE, weights)[0, -50:]
     np.testing.assert_allclose(found, late, rtol=1e-5)

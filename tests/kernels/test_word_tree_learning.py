@@ -62,6 +62,7 @@ def learn(
         ids([event.word for event in events]),
         [stream_of(events, number) for number in range(len(events[0].values))],
         ids([event.of_class for event in events]),
+        np.zeros(len(events), np.uint8),
         columns[1].copy(),
         columns[2].copy(),
         columns[0].copy(),
@@ -71,6 +72,7 @@ def learn(
         rate,
         leave_out,
         seed,
+        None,
         threads,
     )
 
@@ -107,8 +109,7 @@ def test_a_rate_of_zero_learns_nothing() -> None:
     sums = learn(kernel, problem.events, [(0, 0, 200)], weights)
     assert [one.tobytes() for one in weights] == before
     for history in HISTORIES:
-        cache = kernel.empty_cache() if history == 2 else None
-        scores = score(kernel, problem.events, history, weights[2 * history : 2 * history + 2], cache)
+        scores = score(kernel, problem.events, history, weights[2 * history : 2 * history + 2])
         assert sums[2 * history : 2 * history + 2] == pytest.approx(scores.sum(axis=1).tolist(), rel=1e-12)
 
 
@@ -143,8 +144,7 @@ def test_words_before_a_block_fill_the_cache() -> None:
     kernel = problem.kernel()
     weights = all_weights(problem, kernel)
     found = learn(kernel, problem.events, [(20, 50, 90)], weights)
-    cache = kernel.empty_cache()
-    scores = score(kernel, problem.events[20:90], 2, weights[4:], cache)[:, 30:]
+    scores = score(kernel, problem.events[20:90], 2, weights[4:])[:, 30:]
     assert found[4:] == pytest.approx(scores.sum(axis=1).tolist(), rel=1e-12)
     scores = score(kernel, problem.events[50:90], 1, weights[2:4])
     assert found[2:4] == pytest.approx(scores.sum(axis=1).tolist(), rel=1e-12)

@@ -184,6 +184,7 @@ class Problem:
             "n_frequent_nodes": self.frequent_nodes,
             "n_classes": self.n_classes,
             "caches": [(list(one.streams), one.decay) for one in self.caches],
+            "vectors": [],
         }
 
     def kernel(self, threads: int = 1) -> _core.TreeModelKernel:
@@ -222,11 +223,13 @@ def score(
     events: Sequence[naive.Event],
     history: int,
     weights: Sequence[NDArray[np.float32]],
-    cache: _core.TextCache | None = None,
+    state: _core.TextState | None = None,
     threads: int = 1,
 ) -> NDArray[np.float64]:
-    """Return the log-probabilities of events, a row for each tree."""
+    """Return the log-probabilities of events of one document, a row for each tree; the state is carried on."""
     streams = [stream_of(events, number) for number in range(len(events[0].values))]
     words, classes = ids([event.word for event in events]), ids([event.of_class for event in events])
-    found = kernel.score(words, streams, classes, history, list(weights), cache, threads)
+    starts = np.zeros(len(words), np.uint8)
+    state = state or kernel.start(history, True)
+    found = kernel.score(words, streams, classes, starts, history, list(weights), state, threads)
     return found.reshape(len(weights), -1)
