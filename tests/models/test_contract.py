@@ -18,7 +18,10 @@ DAMAGE = {
     "arrays_that_do_not_fit_are_refused",
     "numbers_that_are_none_are_found",
 }
-EXCEPTIONS = {("adaptive", "states_are_values"): "a cache of all words can be neither compared nor pickled"}
+EXCEPTIONS = {
+    (kind, "states_are_values"): "a cache of all words can be neither compared nor pickled"
+    for kind in ("adaptive", "vectors adaptive")
+}
 NAMES = {check.__name__.removeprefix("check_"): check for check in yield_checks()}
 
 

@@ -48,6 +48,8 @@ KINDS = ("ngram", "unigram", "category", "clustered", "wide", "mixture", "nested
 CACHES = ("cache", "cached")
 DOCUMENT = "document"
 ALL_KINDS = KINDS + CACHES
+# Word trees with vector states, in the history of their names.
+VECTORS = ("linear sentence", "recurrent document", "vectors document", "vectors adaptive")
 MIXTURES = tuple(f"mixture by {gate}" for gate in GATE_KINDS)
 # What else must do what `checks.py` asks of every model.
 CHANGED = (
@@ -64,7 +66,7 @@ CHANGED = (
 )
 # Their files hold what those of others do: damage need not be tried again.
 SAME_FILES = (*MIXTURES, "adaptive", "caches", "arpa", "pruned", "filtered", "merged", "approximated")
-CONTRACT = (*ALL_KINDS, DOCUMENT, "adaptive", *MIXTURES, *CHANGED)
+CONTRACT = (*ALL_KINDS, DOCUMENT, "adaptive", *VECTORS, *MIXTURES, *CHANGED)
 
 
 @cache
@@ -106,7 +108,21 @@ def model_of(kind: str) -> Model:
     if kind in MIXTURES:
         parts = map(model_of, ("ngram", "category", "clustered", "wide"))
         return Mixture.fit(parts, heldout, buckets=kind.removeprefix("mixture by "))
+    if kind in VECTORS:
+        return _with_vectors(*kind.split())
     return makers[kind]()
+
+
+def _with_vectors(states: str, history: str) -> Model:
+    """Two trees with vector states of all kinds and caches, or one with a state of one kind."""
+    train, heldout = corpora()
+    if states == "vectors":
+        trained = train_word_tree(train, heldout, rare=0.03, vectors=("linear 32", "recurrent 32"))
+    else:
+        trained = train_word_tree(
+            train, heldout, chains=["w-1 w-2"], caches=[], vectors=[f"{states} 32"], classes=[5]
+        )
+    return trained.with_history(history)
 
 
 def _ngram() -> NgramModel:

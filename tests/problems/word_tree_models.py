@@ -13,6 +13,7 @@ from stategram import Corpus, cluster, corpus_from_sentences
 from stategram.counts import count_bigrams
 from stategram.models import Cache, Chain, ValueSources, WordTree, WordTreeModel, build_word_tree
 from stategram.models.state_tree import state_tree
+from stategram.models.word_tree.vector_states import VectorShape
 
 CHAINS = (
     "w-1 w-2 w-3",
@@ -56,6 +57,7 @@ def train_word_tree(
     *,
     chains: Sequence[str] = CHAINS,
     caches: Sequence[str] = CACHES,
+    vectors: Sequence[str] = (),
     classes: Sequence[int] = (5, 3),
     rare: float = 0.002,
     n_events: int = 3000,
@@ -69,6 +71,7 @@ def train_word_tree(
         sources_of(corpus, rare=rare, with_states=any("s1" in chain for chain in chains)),
         list(map(Chain.parse, chains)),
         list(map(Cache.parse, caches)),
+        list(map(VectorShape.parse, vectors)),
         n_events=n_events,
         frequent_nodes=20,
         seed=seed,

@@ -226,7 +226,7 @@ def score(
     state: _core.TextState | None = None,
     threads: int = 1,
 ) -> NDArray[np.float64]:
-    """Return the log-probabilities of events of one document, a row for each tree; the state is carried on."""
+    """Return the log-probabilities of events of one document, a row for each tree; carry the state on."""
     streams = [stream_of(events, number) for number in range(len(events[0].values))]
     words, classes = ids([event.word for event in events]), ids([event.of_class for event in events])
     starts = np.zeros(len(words), np.uint8)
