@@ -43,6 +43,9 @@ from stategram.storage import Archive, Entries, Finite, array_of
 from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
 
+# Vector states learn from what is not left out for the weights: nine tenths of a text, at least half of a
+# small one.
+_LEFT_OUT, _SMALL = 0.1, 20_000
 # What a manifest has of the training of a model, besides the numbers of its contexts; at most.
 _REPORT_BYTES = 8192
 
@@ -125,7 +128,8 @@ class WordTreeModel(Model):
         n_predecessors
             Before how many different words each word occurs; counted if None.
         n_events
-            The number of events of the text from which weights are learned.
+            The number of events of the text from which weights are learned; with vector states, which must
+            not know them, no more than a tenth of the text, or half of a small one.
         min_count
             Leave out rarer contexts of two or more values.
         frequent_nodes
@@ -172,8 +176,11 @@ class WordTreeModel(Model):
             frequent_nodes=frequent_nodes,
             progress=subprogress(progress, 0.0, 0.2 if vectors else 0.4),
         )
+        if vectors:
+            n = corpus.n_events
+            n_events = min(n_events, max(int(_LEFT_OUT * n), min(n // 2, _SMALL)))
         blocks = choose_blocks(corpus, n_events, seed)
-        if vectors:  # which must not know the events from which weights are learned
+        if vectors:
             left_out = [(one.begin, one.end) for one in blocks]
             step = subprogress(progress, 0.2, 0.7)
             evidence = evidence.with_vectors(vectors, corpus, left_out, seed=seed, progress=step)
