@@ -116,13 +116,13 @@ def model_of(kind: str) -> Model:
 def _with_vectors(states: str, history: str) -> Model:
     """Two trees with vector states of all kinds and caches, or one with a state of one kind."""
     train, heldout = corpora()
+    # A recurrent state learns from no fewer than 1024 events.
+    settings: dict[str, Any] = {"n_events": 200}
     if states == "vectors":
-        trained = train_word_tree(train, heldout, rare=0.03, vectors=("linear 32", "recurrent 32"))
+        settings |= {"rare": 0.03, "vectors": ["linear 32", "recurrent 32"]}
     else:
-        trained = train_word_tree(
-            train, heldout, chains=["w-1 w-2"], caches=[], vectors=[f"{states} 32"], classes=[5]
-        )
-    return trained.with_history(history)
+        settings |= {"chains": ["w-1 w-2"], "caches": [], "vectors": [f"{states} 32"], "classes": [5]}
+    return train_word_tree(train, heldout, **settings).with_history(history)
 
 
 def _ngram() -> NgramModel:
