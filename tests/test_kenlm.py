@@ -26,7 +26,7 @@ from stategram.models import NgramModel
 from stategram.text import TextFormat, corpus_from_sentences
 
 # Those without a stepper go from word to word in Python.
-IN_PYTHON = ("word-tree", "cache", "cached")
+IN_PYTHON = ("cache", "cached")
 # KenLM adds float32: a rounding for each word and for each back-off weight.
 FLOAT32 = 1e-5
 

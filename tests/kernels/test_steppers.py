@@ -39,9 +39,8 @@ def table_arrays(table: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
     }
 
 
-def clustered_arrays() -> dict[str, Any]:
+def tree_arrays() -> dict[str, Any]:
     """Contexts of two words: a, b; then c a, b b."""
-    table = np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]])
     return {
         "maps": [np.arange(N_WORDS, dtype=np.uint32), ints(0, 0, 0, 1, 1, 2)],
         "distances": [1, 2],
@@ -50,12 +49,24 @@ def clustered_arrays() -> dict[str, Any]:
         "states": [ints(0, 1), ints(1, 0)],
         "buckets": [np.array([2, 1], np.uint8), np.array([1, 1], np.uint8)],
         "inherited": [ints(1), ints(1, 0)],
+    }
+
+
+def clustered_arrays() -> dict[str, Any]:
+    table = np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]])
+    return {
         "tables": [_core.StateTable(**table_arrays(one)) for one in (table, table[::-1])],
         "weights": np.array([[0.0, 0.5, 0.9], [0.1, 0.5, 0.8]]),
         "frequencies": np.array([0.3, 0.3, 0.4]),
         "categories": ints(0, 0, 1, 1, 2, 2),
         "word_probs": np.array([1.0, 0.0, 0.5, 0.5, 0.25, 0.75]),
     }
+
+
+def clustered_stepper(**changed: Any) -> _core.ClusteredStepper:
+    arguments = {**tree_arrays(), **clustered_arrays(), **changed}
+    tree = _core.StateTree(**{name: arguments.pop(name) for name in tree_arrays()})
+    return _core.ClusteredStepper(tree, **arguments)
 
 
 def decoder(stepper: _core.Stepper) -> _core.DecoderModel:
@@ -65,7 +76,7 @@ def decoder(stepper: _core.Stepper) -> _core.DecoderModel:
 
 
 def test_a_clustered_model_by_hand() -> None:
-    one = decoder(_core.ClusteredStepper(**clustered_arrays()))
+    one = decoder(clustered_stepper())
     # After c a: on level 1 state 0 with weight 0.9, on level 2 state 1 with 0.5; b is in category 2.
     first = 0.4 + 0.9 * (0.5 - 0.4)
     second = first + 0.5 * (0.5 - first)
@@ -78,7 +89,7 @@ def test_a_clustered_model_by_hand() -> None:
 
 
 def test_a_text_is_its_words() -> None:
-    stepper = _core.ClusteredStepper(**clustered_arrays())
+    stepper = clustered_stepper()
     ids, starts = ints(5, 3, 4, 4, 2, 3, 2, 0, 4, 4, 4), np.array([0, 5, 5, 7, 11], np.int64)
     for threads in (1, 3):
         found, states, (first, second) = stepper.score_text(
@@ -98,7 +109,7 @@ def test_a_text_is_its_words() -> None:
 @cache
 def steppers() -> dict[str, _core.Stepper]:
     ngrams = ngram_stepper()
-    clustered = _core.ClusteredStepper(**clustered_arrays())
+    clustered = clustered_stepper()
     categories = _core.CategoryStepper(ngrams, ints(0, 1, 2, 3, 3, 3), np.full(N_WORDS, 0.5))
     gate = _core.GateTables(3)
     rows = np.full((3, 3), 1 / 3)
@@ -141,7 +152,7 @@ def test_states_of_any_bytes_are_refused_or_harmless(kind: str, data: st.DataObj
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_arrays_of_any_values_are_refused_or_harmless(data: st.DataObject) -> None:
-    arguments = clustered_arrays()
+    arguments = {**tree_arrays(), **clustered_arrays()}
     of_table = copy.deepcopy(table_arrays(np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]])))
     name = data.draw(st.sampled_from(sorted({*arguments, *of_table} - {"distances", "tables"})))
     changed: dict[str, Any] = of_table if name in of_table else arguments
@@ -163,7 +174,7 @@ def test_arrays_of_any_values_are_refused_or_harmless(data: st.DataObject) -> No
     try:
         if changed is of_table:
             arguments["tables"][0] = _core.StateTable(**of_table)
-        stepper = _core.ClusteredStepper(**arguments)
+        stepper = clustered_stepper(**arguments)
         stepper.score_text(ints(3, 3, 5, 3, 4), np.array([0, 5]), ints(1, 1), True, [True, True], 1)
         decoder(stepper).score("c a b zebra b b")
     except ValueError:
@@ -188,16 +199,16 @@ def test_what_does_not_fit_is_refused() -> None:
         _core.CategoryStepper(stepper, ints(0, 1, 2, 3, 4, N_WORDS), np.ones(N_WORDS))
     with pytest.raises(ValueError, match="a category, and a probability"):
         _core.CategoryStepper(stepper, ints(0, 1, 2), np.ones(N_WORDS))
-    clustered = _core.ClusteredStepper(**clustered_arrays())
+    clustered = clustered_stepper()
     for ids, history in ((ints(N_WORDS), ints(1, 1)), (ints(3), ints(1, N_WORDS)), (ints(3), ints(1))):
         with pytest.raises(ValueError, match=r"not below the number of words|does not fit"):
             clustered.score_text(ids, np.array([0, 1]), history, False, [False, False], 1)
     for distances in ([0, 1], [1]):
         with pytest.raises(ValueError, match=r"a word before|do not fit"):
-            _core.ClusteredStepper(**{**clustered_arrays(), "distances": distances})
+            clustered_stepper(distances=distances)
     for first, second in (((2,), (0, 1)), ((0,), (0, 2)), ((0,), (0,)), ((0, 1), (0, 1))):
         with pytest.raises(ValueError, match=r"no probabilities|have no state"):
-            _core.ClusteredStepper(**{**clustered_arrays(), "inherited": [ints(*first), ints(*second)]})
+            clustered_stepper(inherited=[ints(*first), ints(*second)])
     letters, offsets = np.frombuffer(b"abab", np.uint8), np.array([0, 1, 2, 3, 4])
     with pytest.raises(ValueError, match="not that of the model"):
         _core.DecoderModel(letters, offsets, stepper, None, ValueError)

@@ -52,14 +52,9 @@ def test_the_kernel_has_the_same_probabilities(table: NDArray[np.uint32]) -> Non
     fractions = np.full(n_categories, 1 / n_categories)
     expected = probabilities(table, fractions)
     words = np.arange(n_categories, dtype=np.uint32)
+    states, buckets = words % np.uint32(n_states), np.ones(n_categories, np.uint8)
     stepper = _core.ClusteredStepper(
-        [words],
-        [1],
-        [words],
-        [],
-        [words % np.uint32(n_states)],
-        [np.ones(n_categories, np.uint8)],
-        [words[:1]],
+        _core.StateTree([words], [1], [words], [], [states], [buckets], [words[:1]]),
         [StateCounts.from_table(table).smoothed(fractions).for_kernel()],
         np.ones((1, 2)),
         fractions,

@@ -414,15 +414,8 @@ class ClusteredModel(Model):
     @cached_property
     def stepper(self) -> _core.ClusteredStepper:
         """The model word by word for decoders, and for whole texts."""
-        tree, levels = self.tree, self.tree.levels
         return _core.ClusteredStepper(
-            list(tree.maps),
-            [value.distance for value in tree.definition.values],
-            [level.values for level in levels],
-            [level.first_child for level in levels[:-1]],
-            [level.states for level in levels],
-            [level.count_buckets for level in levels],
-            [level.inherited for level in levels],
+            self.tree.for_kernel(),
             [table.for_kernel() for table in self._tables],
             self._known_weights,
             self._frequencies,

@@ -117,6 +117,18 @@ class StateTree:
                 return False
         return True
 
+    def for_kernel(self) -> _core.StateTree:
+        """Return the tree as kernels that go from word to word take it."""
+        return _core.StateTree(
+            list(self.maps),
+            [value.distance for value in self.definition.values],
+            [level.values for level in self.levels],
+            [level.first_child for level in self.levels[:-1]],
+            [level.states for level in self.levels],
+            [level.count_buckets for level in self.levels],
+            [level.inherited for level in self.levels],
+        )
+
     def find(self, corpus: Corpus) -> list[ContextStates]:
         """Return for each level the state and the count bucket of each event's context."""
         root = np.array([0, len(self.levels[0].values)], np.uint32)

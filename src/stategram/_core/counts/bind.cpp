@@ -3,6 +3,7 @@
 #include "base/bind.hpp"
 
 #include "counts/kernels.hpp"
+#include "counts/state_tree.hpp"
 
 namespace stategram {
 namespace {
@@ -66,6 +67,17 @@ void bind_context_tree(nb::module_& m) {
         "ids sentence_starts before maps distances first_child symbols threads",
         "Return for each event the node of its context on the deepest level where it is known, and that "
         "level.");
+    using Levels = StateTree::Levels;
+    nb::class_<StateTree> tree(
+        m, "StateTree",
+        "The states of contexts.\n\n"
+        "Of each level of the context tree: `maps`, the value of each word; `distances`, how many words "
+        "back\n"
+        "a value is; of its nodes `values`, `states` and `buckets`; `inherited`, which maps the state on "
+        "the\n"
+        "level above (0 for the root) to that of unseen contexts; of all but the last `first_child`.");
+    def_init<Levels, std::vector<std::int64_t>, Levels, Levels, Levels, std::vector<In<std::uint8_t>>,
+             Levels>(tree, "maps distances values first_child states buckets inherited");
 }
 
 }  // namespace

@@ -60,7 +60,6 @@ std::size_t hash(const WordCache& cache) {
 }
 
 void bind_clustered(nb::module_& m) {
-    using Levels = std::vector<In<std::uint32_t>>;
     nb::class_<StateTable> table(
         m, "StateTable",
         "p(g | s): the probability of the cell of a state and a category, if there is one, and\n"
@@ -70,15 +69,10 @@ void bind_clustered(nb::module_& m) {
     nb::class_<ClusteredStepper, Stepper> stepper(
         m, "ClusteredStepper",
         "A clustered model: the states of contexts, and the categories of words.\n\n"
-        "Of each level of the context tree: `maps`, `distances`, `values`, `states`, `buckets`,\n"
-        "`inherited`, which maps the state on the level above (0 for the root) to that of unseen contexts,\n"
-        "and `tables`, p(g | s); of all but the last `first_child`. `weights`: of each level and count\n"
-        "bucket. `frequencies`: of categories.");
-    def_init<Levels, std::vector<std::int64_t>, Levels, Levels, Levels, std::vector<In<std::uint8_t>>, Levels,
-             StateTables, Matrix<double>, In<double>, In<std::uint32_t>, In<double>>(
-        stepper,
-        "maps distances values first_child states buckets inherited tables weights frequencies categories "
-        "word_probs");
+        "`tables`: of each level p(g | s). `weights`: of each level and count bucket. `frequencies`: of "
+        "categories.");
+    def_init<std::shared_ptr<const StateTree>, StateTables, Matrix<double>, In<double>, In<std::uint32_t>,
+             In<double>>(stepper, "tree tables weights frequencies categories word_probs");
     def_kernel(
         stepper, "score_text", &ClusteredStepper::score_text,
         "ids sentence_starts history with_states with_buckets threads",

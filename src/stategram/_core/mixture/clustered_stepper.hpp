@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -21,15 +22,10 @@ namespace stategram {
 // A state has the last words, the nearest last, and what their context is on each level.
 class ClusteredStepper final : public Stepper {
  public:
-    ClusteredStepper(std::vector<In<std::uint32_t>> maps, std::vector<std::int64_t> distances,
-                     std::vector<In<std::uint32_t>> values, std::vector<In<std::uint32_t>> first_child,
-                     std::vector<In<std::uint32_t>> states, std::vector<In<std::uint8_t>> buckets,
-                     std::vector<In<std::uint32_t>> inherited, StateTables tables, Matrix<double> weights,
+    ClusteredStepper(std::shared_ptr<const StateTree> tree, StateTables tables, Matrix<double> weights,
                      In<double> frequencies, In<std::uint32_t> categories, In<double> word_probs)
-        : model_({std::move(maps), std::move(distances), std::move(values), std::move(first_child),
-                  std::move(states), std::move(buckets), std::move(inherited)},
-                 std::move(tables), std::move(weights), std::move(frequencies), std::move(categories),
-                 std::move(word_probs)),
+        : model_(std::move(tree), std::move(tables), std::move(weights), std::move(frequencies),
+                 std::move(categories), std::move(word_probs)),
           words_size_(model_.width() * sizeof(std::uint32_t)) {}
 
     std::size_t n_words() const override { return model_.n_words(); }
@@ -44,7 +40,7 @@ class ClusteredStepper final : public Stepper {
     Step advance(const std::byte* state, std::uint32_t id, std::byte* after) const override {
         std::memcpy(after, state + sizeof id, words_size_ - sizeof id);
         store(after + words_size_ - sizeof id, id);
-        std::array<ContextState, most_levels> levels;
+        std::array<ContextState, StateTree::most_levels> levels;
         std::memcpy(levels.data(), state + words_size_, model_.depth() * sizeof(ContextState));
         for (std::size_t level = 0; level < model_.depth(); ++level)
             require(levels[level].state < model_.n_states() && levels[level].bucket < model_.n_buckets(),
@@ -74,11 +70,9 @@ class ClusteredStepper final : public Stepper {
         const std::vector<bool>& with_buckets, int threads) const;
 
  private:
-    static constexpr std::size_t most_levels = 255;
-
     // Writes what the context of a state's words is.
     void find_context(std::byte* state) const {
-        std::array<ContextState, most_levels> levels;
+        std::array<ContextState, StateTree::most_levels> levels;
         model_.find(
             [&](std::size_t distance) {
                 return load<std::uint32_t>(state + words_size_ - distance * sizeof(std::uint32_t));

@@ -11,6 +11,7 @@
 #include "word_tree/kernels.hpp"
 #include "word_tree/long_lists.hpp"
 #include "word_tree/model_kernel.hpp"
+#include "word_tree/stepper.hpp"
 
 namespace stategram {
 namespace {
@@ -114,6 +115,20 @@ void bind_model(nb::module_& m) {
         "state threads");
 }
 
+void bind_stepper(nb::module_& m) {
+    nb::class_<TreeStepper, Stepper> stepper(
+        m, "TreeStepper",
+        "A word tree model; what it knows of the words before is the sentence.\n\n"
+        "`streams`: of each its source, one of `labels`, which has the words first, or from their number on "
+        "one of\n"
+        "`states`, or -1 for none; and how many positions back its value is. `classes`: the class of each "
+        "word as the last\n"
+        "one; empty if there is only one.");
+    def_init<std::shared_ptr<const TreeModelKernel>, TreeStepper::Labels, TreeStepper::States,
+             const TreeStepper::Streams&, In<std::uint32_t>, std::vector<In<float>>, In<double>>(
+        stepper, "kernel labels states streams classes weights tree_weights");
+}
+
 }  // namespace
 
 void register_word_tree(nb::module_& m) {
@@ -121,6 +136,7 @@ void register_word_tree(nb::module_& m) {
     bind_chain_counts(m);
     bind_long_lists(m);
     bind_model(m);
+    bind_stepper(m);
 }
 
 }  // namespace stategram

@@ -101,6 +101,7 @@ class TreeModelKernel {
         evidence_ = std::move(evidence);
     }
 
+    const TreeModel& model() const { return *model_; }
     std::size_t n_inputs(int history) const { return model_->n_inputs(checked(history)); }
     std::size_t n_weights(int history) const { return model_->shape(checked(history)).size(); }
     std::vector<std::size_t> first_inputs() const {

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.files import read_evidence, write_evidence
 from stategram.models.word_tree.learning import choose_blocks, learn_weights
 from stategram.models.word_tree.size_budget import Extent, extents, largest_extent
+from stategram.models.word_tree.stepping import make_stepper
 from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import Past, ValueSources, values_of
 from stategram.models.word_tree.vector_states import VectorShape
@@ -293,6 +295,13 @@ class WordTreeModel(Model):
         # Where a text has no documents, or a model no caches, the nearest that makes a difference is meant.
         known = [name for name in HISTORIES[: HISTORIES.index(history) + 1] if name in self.histories]
         return replace(self, history=known[-1])
+
+    @cached_property
+    def stepper(self) -> _core.Stepper | None:
+        """The model word by word for decoders, where it knows nothing but the sentence."""
+        if self.history != HISTORIES[0]:
+            return None
+        return make_stepper(self.evidence, self.weights[self.history], self.tree_weights[self.history])
 
     def describe(self) -> Description:
         """Return its trees, chains and caches."""
