@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from command_line import run
@@ -88,6 +89,28 @@ def test_word_trees_of_a_size(tmp_path: Path) -> None:
         assert loaded.score(test).log_probs.tobytes() == model.score(test).log_probs.tobytes()
     assert found[0] == (3, 4)
     assert found[1] < found[0]
+
+
+@pytest.mark.parametrize("fraction", [1.01, 0.8, 0.5, 0.2])
+def test_vector_states_within_a_size(fraction: float, tmp_path: Path) -> None:
+    """They are counted to the byte; of few bytes they would need more than half."""
+    _, _, test = texts()
+    part = msgspec.structs.replace(TREE, states=["g1-1 4", "linear 64", "recurrent 32"])
+    whole = train([part])
+    assert isinstance(whole, WordTreeModel)
+    size = model_size(whole)
+    limit = int(size * fraction) + 9000  # what a manifest may have besides
+    model = train([part], limit)
+    assert isinstance(model, WordTreeModel)
+    assert file_size(model, tmp_path) <= limit
+    shapes = [str(one.shape) for one in model.evidence.vectors]
+    assert shapes == ["linear 64", "recurrent 32"][: len(shapes)]
+    found = len(shapes), len(model.evidence.trees), len(model.evidence.chains)
+    assert found == {1.01: (2, 3, 4), 0.8: (2, 3, 3), 0.5: (2, 1, 2), 0.2: (0, 1, 2)}[fraction]
+    if fraction > 1:
+        assert model.evidence.vectors[0].n_bytes == whole.evidence.vectors[0].n_bytes
+    loaded = open_model(tmp_path / "model", WordTreeModel)
+    assert loaded.score(test).log_probs.tobytes() == model.score(test).log_probs.tobytes()
 
 
 def test_too_little_for_a_word_tree_is_refused_with_what_is_possible(tmp_path: Path) -> None:

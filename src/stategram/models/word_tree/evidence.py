@@ -23,6 +23,7 @@ from stategram.models.word_tree.vector_states import (
     VectorShape,
     VectorState,
     learn_vector_states,
+    unlearned_states,
 )
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
@@ -128,6 +129,11 @@ class Evidence:
         lesson = Lesson.of(corpus, left_out, seed)
         vectors = learn_vector_states(shapes, lesson, self.trees, bias, seed=seed, progress=progress)
         return replace(self, vectors=vectors)
+
+    def with_unlearned_vectors(self, shapes: Sequence[VectorShape]) -> Evidence:
+        """Return the evidence with vector states that learned nothing."""
+        bias = [self.kernel.root_log_odds(number) for number in range(len(self.trees))]
+        return replace(self, vectors=unlearned_states(shapes, self.trees, bias))
 
     @cached_property
     def values(self) -> list[Value]:

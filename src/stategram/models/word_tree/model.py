@@ -34,7 +34,7 @@ from stategram.models.word_tree.counting import count_chain
 from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.files import read_evidence, write_evidence
 from stategram.models.word_tree.learning import choose_blocks, learn_weights
-from stategram.models.word_tree.size_budget import Extent, extents, largest_extent
+from stategram.models.word_tree.size_budget import Extent, extents, largest_extent, vectors_within
 from stategram.models.word_tree.stepping import make_stepper
 from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import Past, ValueSources, values_of
@@ -137,8 +137,9 @@ class WordTreeModel(Model):
         frequent_nodes
             How many nodes of a tree have weights of their own.
         budget
-            How large the file of the model may be. Contexts seen once are left out first, then trees and
-            chains from the last on (`size_budget`). UsageError if ``max_size`` is too small.
+            How large the file of the model may be. Vector states that need more than half of it are left
+            out, then contexts seen once, then trees and chains from the last on (`size_budget`). UsageError
+            if ``max_size`` is too small.
         seed
             The seed of the choice of events.
         progress
@@ -156,7 +157,7 @@ class WordTreeModel(Model):
         if n_predecessors is None:
             n_predecessors = np.diff(count_bigrams(corpus).predecessors.offsets).astype(np.uint32)
         if budget.max_size is not None:
-            chains, trees = _largest_within(
+            chains, trees, vectors = _largest_within(
                 budget.max_size,
                 budget.reserved + _REPORT_BYTES,
                 corpus,
@@ -164,6 +165,7 @@ class WordTreeModel(Model):
                 sources,
                 chains,
                 caches,
+                vectors,
                 frequent_nodes,
                 subprogress(progress, 0.0, 0.2),
             )
@@ -549,30 +551,38 @@ def _largest_within(
     sources: ValueSources,
     chains: Sequence[Chain],
     caches: Sequence[Cache],
+    vectors: Sequence[VectorShape],
     frequent_nodes: int,
     progress: Progress | None,
-) -> tuple[Sequence[Chain], Sequence[WordTree]]:
-    """Return the chains and trees of the largest model of at most `max_size` bytes, `reserved` included."""
+) -> tuple[Sequence[Chain], Sequence[WordTree], Sequence[VectorShape]]:
+    """Return what the largest model of at most `max_size` bytes has, `reserved` included."""
     nothing, none = corpus.sentences(0, 0), np.zeros(len(corpus.vocabulary), np.uint32)
 
-    def size_without_counts(extent: Extent) -> int:
+    def without_counts(extent: Extent) -> Evidence:
         kept = sources.only(values_of(extent.chains, caches))
-        evidence = Evidence.count(
-            nothing, trees[: extent.n_trees], kept, extent.chains, caches, none, frequent_nodes=frequent_nodes
-        )
+        of_trees = trees[: extent.n_trees]
+        return Evidence.count(
+            nothing, of_trees, kept, extent.chains, caches, none, frequent_nodes=frequent_nodes
+        ).with_unlearned_vectors(extent.vectors)
+
+    def size_without_counts(extent: Extent) -> int:
+        evidence = without_counts(extent)
         weights = {name: evidence.initial_weights(name) for name in evidence.histories}
         of_trees = dict.fromkeys(weights, np.full(extent.n_trees, 1 / extent.n_trees))
         info = {"chains": evidence.describe_counts()}
         model = WordTreeModel(corpus.vocabulary, evidence, weights, of_trees, training_info=info)
         return model_size(model) + reserved
 
+    smallest = list(extents(chains, 1))[-1]
+    sizes = [one.n_bytes for one in without_counts(replace(smallest, vectors=tuple(vectors))).vectors]
+    vectors = vectors_within(sizes, vectors, max_size - size_without_counts(smallest))
     chosen = largest_extent(
-        list(extents(chains, len(trees))),
+        list(extents(chains, len(trees), vectors)),
         lambda chain: count_chain(chain, corpus, sources, trees, progress=progress),
         size_without_counts,
         max_size,
     )
-    return chosen.chains, trees[: chosen.n_trees]
+    return chosen.chains, trees[: chosen.n_trees], chosen.vectors
 
 
 @contextmanager

@@ -1,34 +1,52 @@
 """Word tree models of a given size: what is left out, and in which order.
 
 Nothing is guessed: the bytes of a chain are those of its counts, the rest is that of a model without counts.
+A byte of a vector state is worth more than one of any counts, but some counts there must be: first of all,
+the last vector states are left out until all, for one tree, need no more than half of the bytes.
 The order is the same for every text; it was found on held-out text, by what a byte of each is worth:
 
 1. contexts seen once, those of the most values first, of the last chain first;
 2. chains, the last of the recipe first, until half of them are left;
 3. trees, the last first, until one is left;
-4. the other chains but the first, and then the far values of the first.
+4. the other chains but the first, and then the far values of the first;
+5. vector states, the last first.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from stategram.errors import UsageError
 from stategram.models.word_tree.chains import Chain
 from stategram.models.word_tree.counting import LevelCounts
+from stategram.models.word_tree.vector_states import VectorShape
+
+
+def vectors_within(
+    sizes: Sequence[int], vectors: Sequence[VectorShape], max_size: int
+) -> Sequence[VectorShape]:
+    """Return the first vector states, as many as need no more than half of `max_size` bytes.
+
+    >>> shapes = list(map(VectorShape.parse, ("linear 64", "recurrent 32")))
+    >>> [str(shape) for shape in vectors_within([300, 200], shapes, 800)]
+    ['linear 64']
+    """
+    return vectors[: bisect_right(list(accumulate(sizes)), max_size // 2)]
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How much of a word tree model there is: its chains, and the number of its trees."""
+    """How much of a word tree model there is: its chains, the number of its trees, and its vector states."""
 
     chains: tuple[Chain, ...]
     n_trees: int
+    vectors: tuple[VectorShape, ...] = ()
 
 
-def extents(chains: Sequence[Chain], n_trees: int) -> Iterator[Extent]:
+def extents(chains: Sequence[Chain], n_trees: int, vectors: Sequence[VectorShape] = ()) -> Iterator[Extent]:
     """Yield the whole and smaller and smaller parts of it; chains that pay least are the last.
 
     >>> chains = [Chain.parse(text) for text in ("w-1 w-2", "g1-1 g1-2")]
@@ -41,26 +59,29 @@ def extents(chains: Sequence[Chain], n_trees: int) -> Iterator[Extent]:
     1 trees: w-1 w-2 once-1
     1 trees: w-1
     """
-    kept = list(chains)
-    yield Extent(tuple(kept), n_trees)
+    kept, of_vectors = list(chains), tuple(vectors)
+    yield Extent(tuple(kept), n_trees, of_vectors)
     for longest in range(max(len(chain.values) for chain in kept) - 1, 0, -1):
         for place in reversed(range(len(kept))):
             if kept[place].single_levels > longest:
                 kept[place] = replace(kept[place], single_levels=longest)
-                yield Extent(tuple(kept), n_trees)
+                yield Extent(tuple(kept), n_trees, of_vectors)
     half = (len(kept) + 1) // 2
     while len(kept) > half:
         kept.pop()
-        yield Extent(tuple(kept), n_trees)
+        yield Extent(tuple(kept), n_trees, of_vectors)
     while n_trees > 1:
         n_trees -= 1
-        yield Extent(tuple(kept), n_trees)
+        yield Extent(tuple(kept), n_trees, of_vectors)
     while len(kept) > 1:
         kept.pop()
-        yield Extent(tuple(kept), n_trees)
+        yield Extent(tuple(kept), n_trees, of_vectors)
     while len(kept[0].values) > 1:
         kept[0] = replace(kept[0], values=kept[0].values[:-1])
-        yield Extent(tuple(kept), n_trees)
+        yield Extent(tuple(kept), n_trees, of_vectors)
+    while of_vectors:
+        of_vectors = of_vectors[:-1]
+        yield Extent(tuple(kept), n_trees, of_vectors)
 
 
 def largest_extent(

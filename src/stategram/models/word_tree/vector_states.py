@@ -7,6 +7,7 @@ A *linear* state is a sum of the vectors of the last words and of decayed sums o
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +27,6 @@ from stategram.text import Corpus
 
 _log = logging.getLogger(__name__)
 
-KINDS = ("linear", "recurrent")
 MAX_WIDTH = 1024
 # A linear state: words that have a position, and decays of its sums per word.
 _POSITIONS = 10
@@ -37,6 +37,11 @@ _EVENTS_PER_CALL = 1 << 16
 _SECONDS_PER_REPORT = 0.5
 
 
+# What files and kernels have of a network.
+NETWORK_ARRAYS = {
+    "linear": ("near", "near-scales", "near-squares", "far", "far-scales", "positions", "sums", "decays"),
+    "recurrent": ("words", "word-scales", "matrix", "bias"),
+}
 NodeArrays: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
@@ -54,14 +59,14 @@ class VectorShape:
     @classmethod
     def parse(cls, text: str) -> VectorShape:
         """Parse a shape such as ``recurrent 160``."""
-        kind, _, width = text.partition(" ")
-        least = _core.VECTOR_PADDING
-        if kind not in KINDS or not width.isdigit() or not 0 < int(width) <= MAX_WIDTH or int(width) % least:
+        found, step = re.fullmatch(r"(\S+) ([1-9][0-9]{0,3})", text), _core.VECTOR_PADDING
+        kind, width = (found[1], int(found[2])) if found else ("", 0)
+        if kind not in NETWORK_ARRAYS or width > MAX_WIDTH or width % step:
             raise UsageError(
-                f"{text!r} is no vector state: expected linear or recurrent and a multiple of {least} up to "
+                f"{text!r} is no vector state: expected linear or recurrent and a multiple of {step} up to "
                 f"{MAX_WIDTH}, such as linear 256"
             )
-        return cls(kind, int(width))
+        return cls(kind, width)
 
     def __str__(self) -> str:
         return f"{self.kind} {self.width}"
@@ -94,26 +99,16 @@ class VectorState:
         ]
         return sum(sizes) + sum(vectors.size + bias.size for vectors, _, bias, _, _ in self.nodes)
 
+    @property
+    def n_bytes(self) -> int:
+        """The bytes of all arrays."""
+        of_nodes = (one for nodes in self.nodes for one in nodes)
+        return sum(one.nbytes for one in (*self.network.values(), *of_nodes))
+
     def for_kernel(self, n_words: int) -> tuple[_core.VectorNetwork, list[NodeArrays]]:
         """Return what the kernel takes."""
-        of = self.network
-        network: _core.VectorNetwork
-        if self.shape.kind == "linear":
-            names = (
-                "near",
-                "near-scales",
-                "near-squares",
-                "far",
-                "far-scales",
-                "positions",
-                "sums",
-                "decays",
-            )
-            network = _core.LinearNetwork(n_words, *(of[name] for name in names))
-        else:
-            network = _core.RecurrentNetwork(
-                n_words, of["words"], of["word-scales"], of["matrix"], of["bias"]
-            )
+        made = _core.LinearNetwork if self.shape.kind == "linear" else _core.RecurrentNetwork
+        network = made(n_words, *(self.network[name] for name in NETWORK_ARRAYS[self.shape.kind]))
         return network, list(self.nodes)
 
 
@@ -165,8 +160,7 @@ def learn_vector_states(
             reports[number] = (fraction, message)
 
         shape, started = shapes[number], time.monotonic()
-        learn_one = _learn_linear if shape.kind == "linear" else _learn_recurrent
-        found = learn_one(shape, lesson, codes, list(bias), seed + number, report)
+        found = _LEARN[shape.kind](shape, lesson, codes, list(bias), seed + number, report)
         _log.info("vector state %s: %.1f s", shape, time.monotonic() - started)
         return found
 
@@ -181,6 +175,15 @@ def learn_vector_states(
             stop.set()
             raise
     return tuple(future.result() for future in futures)
+
+
+def unlearned_states(
+    shapes: Sequence[VectorShape], trees: Sequence[WordTree], bias: Sequence[NDArray[np.float32]]
+) -> tuple[VectorState, ...]:
+    """Return vector states that learned nothing: they are as large as any others."""
+    nothing = Lesson(np.zeros(0, np.uint32), np.zeros(0, np.uint8))
+    codes = [(tree.codes, tree.lengths) for tree in trees]
+    return tuple(_LEARN[shape.kind](shape, nothing, codes, list(bias), 0, None) for shape in shapes)
 
 
 def _learn_linear(
@@ -236,6 +239,9 @@ def _learn_recurrent(
         "bias": learner.bias(),
     }
     return VectorState(shape, network, tuple(learner.nodes()))
+
+
+_LEARN = {"linear": _learn_linear, "recurrent": _learn_recurrent}
 
 
 def _passes(
