@@ -31,8 +31,7 @@ from stategram.models import (
 )
 from stategram.models.state_tree import StateTree, state_tree
 from stategram.models.word_tree.values import values_of
-from stategram.models.word_tree.vector_states import KINDS as VECTOR_KINDS
-from stategram.models.word_tree.vector_states import VectorShape
+from stategram.models.word_tree.vector_states import NETWORK_ARRAYS, VectorShape
 from stategram.progress import Progress, subprogress
 from stategram.recipes.part import (
     SIZES,
@@ -311,7 +310,7 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
 
 
 def _is_vector(text: str) -> bool:
-    return text.split(" ", maxsplit=1)[0] in VECTOR_KINDS
+    return text.split(" ", maxsplit=1)[0] in NETWORK_ARRAYS
 
 
 def _check_value(value: Value, n_classes: int, n_states: int) -> None:

@@ -1,5 +1,7 @@
 #include "base/checks.hpp"
 
+#include <cmath>
+
 #include "base/simd.hpp"
 
 namespace stategram {
@@ -47,6 +49,11 @@ void check_ranks(const std::uint32_t* ranks, std::size_t begin, std::size_t end,
 
 void check_below(const In<std::uint32_t>& values, std::size_t limit, const char* message) {
     require(values.size() == 0 || highest(values.data(), 0, values.size()) < limit, message);
+}
+
+void check_finite(const In<float>& values, const char* message) {
+    require(std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); }),
+            message);
 }
 
 std::vector<std::uint32_t> inverse(const In<std::uint32_t>& numbers) {

@@ -45,6 +45,9 @@ void check_ranks(const std::uint32_t* ranks, std::size_t begin, std::size_t end,
 // All values are below `limit`.
 void check_below(const In<std::uint32_t>& values, std::size_t limit, const char* message);
 
+// No value is infinite or none at all.
+void check_finite(const In<float>& values, const char* message);
+
 // The place of each of the numbers 0, 1, ... in `numbers`, which has every one of them once.
 std::vector<std::uint32_t> inverse(const In<std::uint32_t>& numbers);
 

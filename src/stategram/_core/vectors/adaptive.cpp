@@ -54,7 +54,7 @@ float AdaptiveLinear::log_odds(std::size_t tree, std::uint32_t node) const {
         z = dot(vector_.data(), of.vectors + std::size_t{node} * width, width) * of.scales[node] +
             of.bias[node];
     }
-    return std::min(std::max(z, -max_node_logit), max_node_logit);
+    return limited_logit(z);
 }
 
 void AdaptiveLinear::learn(std::uint32_t word) {

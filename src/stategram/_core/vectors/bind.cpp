@@ -6,6 +6,14 @@
 #include "vectors/kernels.hpp"
 
 namespace stategram {
+namespace {
+
+template <typename Learner>
+auto nodes_of(const Learner& learner) {
+    return learner.nodes();
+}
+
+}  // namespace
 
 void register_vectors(nb::module_& m) {
     m.attr("VECTOR_PADDING") = vector_padding;
@@ -22,25 +30,26 @@ void register_vectors(nb::module_& m) {
     nb::class_<Linear> linear(m, "LinearLearner", "A linear state while it is learned.");
     def_init<TreeArrays, std::vector<In<float>>, std::size_t, std::size_t, std::vector<double>,
              std::uint64_t>(linear, "trees bias width n_positions decays seed");
-    def_kernel(linear, "learn", &Linear::learn, "words resets begin end first_rate last_rate",
+    def_kernel(linear, "learn", entering<&Linear::learn>, "words resets begin end first_rate last_rate",
                "Learn events of a text; return the sum of their log-probabilities by each tree.");
-    linear.def("nodes", &Linear::nodes);
-    linear.def("near_vectors", &Linear::near_vectors);
-    linear.def("near_squares", &Linear::near_squares);
-    linear.def("far_vectors", &Linear::far_vectors);
-    linear.def("positions", &Linear::positions);
-    linear.def("sums", &Linear::sums);
+    linear.def("nodes", entering<&nodes_of<Linear>>);
+    linear.def("near_vectors", entering<&Linear::near_vectors>);
+    linear.def("near_squares", entering<&Linear::near_squares>);
+    linear.def("far_vectors", entering<&Linear::far_vectors>);
+    linear.def("positions", entering<&Linear::positions>);
+    linear.def("sums", entering<&Linear::sums>);
     using Recurrent = RecurrentLearnerKernel;
     nb::class_<Recurrent> recurrent(m, "RecurrentLearner", "A recurrent state while it is learned.");
     def_init<TreeArrays, std::vector<In<float>>, std::size_t, double, double, std::uint64_t>(
         recurrent, "trees bias width input_dropout output_dropout seed");
     recurrent.def_static("n_batches", &Recurrent::n_batches, nb::arg("n_events"));
-    def_kernel(recurrent, "learn", &Recurrent::learn, "words resets begin end first_rates last_rates",
+    def_kernel(recurrent, "learn", entering<&Recurrent::learn>,
+               "words resets begin end first_rates last_rates",
                "Learn batches of a text; return the sum of their log-probabilities by each tree.");
-    recurrent.def("nodes", &Recurrent::nodes);
-    recurrent.def("word_vectors", &Recurrent::word_vectors);
-    recurrent.def("matrix", &Recurrent::matrix);
-    recurrent.def("bias", &Recurrent::bias);
+    recurrent.def("nodes", entering<&nodes_of<Recurrent>>);
+    recurrent.def("word_vectors", entering<&Recurrent::word_vectors>);
+    recurrent.def("matrix", entering<&Recurrent::matrix>);
+    recurrent.def("bias", entering<&Recurrent::bias>);
 }
 
 }  // namespace stategram

@@ -27,7 +27,7 @@ inline RoundedArrays rounded_arrays(const std::vector<float>& values, std::size_
 
 // What learners of all kinds have in common.
 template <typename Learner>
-class LearnerKernel {
+class LearnerKernel : public Exclusive {
  public:
     using Words = In<std::uint32_t>;
 
@@ -46,17 +46,23 @@ class LearnerKernel {
  protected:
     LearnerKernel(const TreeArrays& trees, const std::vector<In<float>>& bias, std::size_t width) {
         require(!trees.empty() && bias.size() == trees.size(), "each tree needs the bias of its nodes");
-        require(width > 0 && width % vector_padding == 0, "a vector has a multiple of 32 numbers");
+        check_network_shape(trees[0].first.size(), width);
         for (const auto& [codes, lengths] : trees) {
-            require(codes.size() == lengths.size() && codes.size() == trees[0].first.size() &&
-                        codes.size() > end_id,
+            require(codes.size() == lengths.size() && codes.size() == trees[0].first.size(),
                     "each word needs a code in each tree");
             trees_.emplace_back(codes.data(), lengths.data(), codes.size());
         }
-        for (const In<float>& of_tree : bias) bias_.emplace_back(of_tree.begin(), of_tree.end());
+        for (const In<float>& of_tree : bias) {
+            check_finite(of_tree, "the bias of a node is not finite");
+            bias_.emplace_back(of_tree.begin(), of_tree.end());
+        }
     }
 
     std::size_t n_words() const { return trees_[0].n_words(); }
+    static float checked_rate(double rate) {
+        require(rate >= 0 && rate <= 1, "a rate is from 0 to 1");
+        return static_cast<float>(rate);
+    }
     VectorText checked(const Words& words, const In<std::uint8_t>& resets) const {
         require(resets.size() == words.size(), "each event needs to say whether it is a reset");
         check_below(words, n_words(), "an event is not a word of the trees");
@@ -70,10 +76,13 @@ class LearnerKernel {
 
 class LinearLearnerKernel : public LearnerKernel<LinearLearner> {
  public:
+    static constexpr std::size_t max_positions = 1024;
+
     LinearLearnerKernel(TreeArrays trees, std::vector<In<float>> bias, std::size_t width,
                         std::size_t n_positions, std::vector<double> decays, std::uint64_t seed)
         : LearnerKernel(trees, bias, width) {
-        require(n_positions > 0, "a linear state needs a position");
+        require(n_positions > 0 && n_positions <= max_positions, "a linear state has 1 to 1024 positions");
+        for (const double decay : decays) check_decay(decay);
         learner_ = std::make_unique<LinearLearner>(
             trees_, std::move(bias_),
             LinearShape{n_words(), width, n_positions, {decays.begin(), decays.end()}}, seed);
@@ -83,7 +92,7 @@ class LinearLearnerKernel : public LearnerKernel<LinearLearner> {
                               double first_rate, double last_rate) {
         require(begin <= end && end <= words.size(), "there are no such events");
         return learner_->learn(checked(words, resets), begin, end,
-                               {static_cast<float>(first_rate), static_cast<float>(last_rate)});
+                               {checked_rate(first_rate), checked_rate(last_rate)});
     }
     RoundedArrays near_vectors() const {
         return rounded_arrays(learner_->near_vectors(), learner_->shape().width);
@@ -114,7 +123,7 @@ class RecurrentLearnerKernel : public LearnerKernel<RecurrentLearner> {
                               std::pair<double, double> first_rates, std::pair<double, double> last_rates) {
         require(begin <= end && end <= n_batches(words.size()), "there are no such batches");
         const auto rates = [](const std::pair<double, double>& of) {
-            return RecurrentLearner::Rates{static_cast<float>(of.first), static_cast<float>(of.second)};
+            return RecurrentLearner::Rates{checked_rate(of.first), checked_rate(of.second)};
         };
         return learner_->learn(checked(words, resets), words.size(), begin, end,
                                {rates(first_rates), rates(last_rates)});

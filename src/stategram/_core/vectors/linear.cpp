@@ -175,14 +175,18 @@ LinearNetwork::LinearNetwork(std::size_t n_words, In<std::int8_t> near_vectors, 
       positions_(std::move(positions)),
       sums_(std::move(sums)) {
     const std::size_t width = shape_.width;
-    require(width > 0 && width % vector_padding == 0 && near_.size() == n_words * width &&
-                far_.size() == near_.size() && near_scales_.size() == n_words &&
-                near_squares_.size() == n_words && far_scales_.size() == n_words,
+    check_network_shape(n_words, width);
+    require(near_.size() == n_words * width && far_.size() == near_.size() &&
+                near_scales_.size() == n_words && near_squares_.size() == n_words &&
+                far_scales_.size() == n_words,
             "each word needs its vectors");
     require(positions_.size() > 0 && positions_.size() % width == 0 &&
                 sums_.size() == shape_.decays.size() * width,
             "each position and each sum needs its weights");
     shape_.n_positions = positions_.size() / width;
+    for (const float decay : shape_.decays) check_decay(decay);
+    for (const In<float>* of : {&near_scales_, &near_squares_, &far_scales_, &positions_, &sums_})
+        check_finite(*of, "a number of a linear state is not finite");
 }
 
 // The state: how many words are known, these words, the last one first, and the sums.

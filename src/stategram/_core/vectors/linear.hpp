@@ -64,6 +64,7 @@ class LinearNetwork : public VectorNetwork {
                   In<float> near_squares, In<std::int8_t> far_vectors, In<float> far_scales,
                   In<float> positions, In<float> sums, In<float> decays);
 
+    std::size_t n_words() const override { return shape_.n_words; }
     std::size_t width() const override { return shape_.width; }
     std::size_t state_size() const override {
         return 1 + shape_.n_positions + shape_.decays.size() * shape_.width;

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/checks.hpp"
 #include "base/hash.hpp"
 #include "base/stepper.hpp"
 #include "base/threads.hpp"
+#include "vectors/matrix.hpp"
 
 namespace stategram {
 
@@ -26,6 +28,7 @@ struct VectorText {
 class VectorNetwork {
  public:
     virtual ~VectorNetwork() = default;
+    virtual std::size_t n_words() const = 0;
     virtual std::size_t width() const = 0;
     virtual std::size_t state_size() const = 0;
     // The state that knows of no words.
@@ -43,6 +46,18 @@ class VectorNetwork {
         read(end_id, state);
     }
 };
+
+constexpr std::size_t max_vector_width = 1024;
+
+inline void check_network_shape(std::size_t n_words, std::size_t width) {
+    require(width > 0 && width <= max_vector_width && width % vector_padding == 0,
+            "the width of a vector is not a multiple of 32 up to 1024");
+    require(n_words > end_id, "a network needs the words of a vocabulary");
+}
+
+inline void check_decay(double decay) {
+    require(decay >= 0 && decay < 1, "the decay of a sum is not from 0 to below 1");
+}
 
 // Random numbers with one sequence for each seed, on any machine.
 class VectorRandom {

@@ -70,8 +70,7 @@ void LearnedNodes::learn(std::uint32_t word, const float* c, float rate, float* 
         for (int i = 0; i < of.tree->length(word); ++i) {
             const std::size_t node = path[i];
             float* const u = &of.vectors[node * width_];
-            const float z =
-                std::min(std::max(dot(u, c, width_) + of.bias[node], -max_node_logit), max_node_logit);
+            const float z = limited_logit(dot(u, c, width_) + of.bias[node]);
             const bool right = WordTree::bit(code, i);
             sum += log_sigmoid(double{right ? z : -z});
             const float error = (right ? 1.0F : 0.0F) - fast_sigmoid(z);

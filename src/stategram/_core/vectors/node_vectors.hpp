@@ -17,6 +17,11 @@ namespace stategram {
 constexpr float max_node_logit = 15.0F;
 constexpr float min_node_error = 1e-3F;  // what is nearly certain teaches nothing
 
+// Log-odds within their limits; numbers that are none, of damaged vectors, become some too.
+inline float limited_logit(float z) {
+    return z > -max_node_logit ? (z < max_node_logit ? z : max_node_logit) : -max_node_logit;
+}
+
 // Rows of numbers in 8 bits, with one scale for each row.
 struct Rounded {
     std::vector<std::int8_t> values;

@@ -235,11 +235,13 @@ RecurrentNetwork::RecurrentNetwork(std::size_t n_words, In<std::int8_t> word_vec
       word_scales_(std::move(word_scales)),
       matrix_(std::move(matrix)),
       bias_(std::move(bias)) {
-    require(width_ > 0 && width_ % vector_padding == 0 && words_.size() == n_words * width_ &&
-                word_scales_.size() == n_words,
+    check_network_shape(n_words, width_);
+    require(words_.size() == n_words * width_ && word_scales_.size() == n_words,
             "each word needs its vector");
     require(matrix_.size() == 8 * width_ * width_ && bias_.size() == 4 * width_,
             "the matrix of a recurrent state does not have its size");
+    for (const In<float>* of : {&word_scales_, &matrix_, &bias_})
+        check_finite(*of, "a number of a recurrent state is not finite");
     packed_ = std::make_unique<PackedMatrix>(2 * width_, 4 * width_);
     packed_->pack(matrix_.data(), 4 * width_, 1);
 }

@@ -70,6 +70,7 @@ class RecurrentNetwork : public VectorNetwork {
     RecurrentNetwork(std::size_t n_words, In<std::int8_t> word_vectors, In<float> word_scales,
                      In<float> matrix, In<float> bias);
 
+    std::size_t n_words() const override { return n_words_; }
     std::size_t width() const override { return width_; }
     std::size_t state_size() const override { return 2 * width_; }
     void clear(float* state) const override;

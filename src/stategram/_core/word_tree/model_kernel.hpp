@@ -430,11 +430,15 @@ class TreeModelKernel {
         VectorInput input{arrays.first, {}};
         require(input.network && arrays.second.size() == evidence.n_trees(),
                 "each tree needs the vectors of its nodes");
+        require(input.network->n_words() == evidence.tree(0).n_words(),
+                "a vector state has other words than the trees");
         for (const auto& [vectors, scales, bias, squares, bias_squares] : arrays.second) {
             const std::size_t n = evidence.tree(0).n_leaves();
             require(vectors.size() == n * input.network->width() && scales.size() == n && bias.size() == n &&
                         squares.size() == n && bias_squares.size() == n,
                     "each node needs a vector");
+            for (const In<float>* of : {&scales, &bias, &squares, &bias_squares})
+                check_finite(*of, "a number of the vector of a node is not finite");
             input.trees.push_back({vectors.data(), scales.data(), bias.data()});
         }
         return input;

@@ -112,8 +112,7 @@ void VectorInputs::write(std::size_t tree, const std::uint32_t* nodes, int n, co
         for (int i = 0; i < n; ++i) {
             const std::size_t node = nodes[i];
             const float z = dot(c, of.vectors + node * width, width) * of.scales[node] + of.bias[node];
-            x[static_cast<std::size_t>(i) * stride + k] =
-                std::min(std::max(z, -max_node_logit), max_node_logit) - root[node];
+            x[static_cast<std::size_t>(i) * stride + k] = limited_logit(z) - root[node];
         }
     }
 }

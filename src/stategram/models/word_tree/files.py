@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
 from typing import Annotated, Any
 
 import msgspec
@@ -18,7 +17,7 @@ from stategram.models.word_tree.counting import LevelCounts
 from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import ValueSources, values_of
-from stategram.models.word_tree.vector_states import VectorShape, VectorState
+from stategram.models.word_tree.vector_states import NETWORK_ARRAYS, VectorShape, VectorState
 from stategram.storage import Archive, Entries, Natural, array_of
 
 _Arrays = dict[str, dict[str, NDArray[Any]]]
@@ -142,7 +141,9 @@ def read_evidence(archive: Archive, n_words: int) -> Evidence:
         array_of(words, "contexts", np.uint32, n_words),
         manifest.frequent_nodes,
         tuple(
-            _read_vectors(VectorShape.parse(text), archive.arrays(f"vectors-{number}"), manifest.trees)
+            _read_vectors(
+                VectorShape.parse(text), archive.arrays(f"vectors-{number}"), n_words, manifest.trees
+            )
             for number, text in enumerate(manifest.vectors)
         ),
     )
@@ -151,13 +152,14 @@ def read_evidence(archive: Archive, n_words: int) -> Evidence:
     return evidence
 
 
-def _read_vectors(shape: VectorShape, arrays: Mapping[str, NDArray[Any]], n_trees: int) -> VectorState:
-    nodes = [[arrays[f"{name}-{tree}"] for name in _NODE_ARRAYS] for tree in range(n_trees)]
-    network = {name: array for name, array in arrays.items() if name.rpartition("-")[0] not in _NODE_ARRAYS}
-    for one in (*network.values(), *chain.from_iterable(nodes)):
-        if one.dtype.kind == "f" and not np.isfinite(one).all():
-            raise ValueError("a number of a vector state is not finite")
-    return VectorState(shape, network, tuple(map(tuple, nodes)))  # type: ignore[arg-type]
+def _read_vectors(
+    shape: VectorShape, arrays: Mapping[str, NDArray[Any]], n_words: int, n_trees: int
+) -> VectorState:
+    network = {name: arrays[name] for name in NETWORK_ARRAYS[shape.kind]}
+    if next(iter(network.values())).size != n_words * shape.width:
+        raise ValueError("the vectors of a vector state do not have its width")
+    nodes = [tuple(arrays[f"{name}-{tree}"] for name in _NODE_ARRAYS) for tree in range(n_trees)]
+    return VectorState(shape, network, tuple(nodes))  # type: ignore[arg-type]
 
 
 def _write_levels(levels: tuple[LevelCounts, ...]) -> dict[str, NDArray[Any]]:
