@@ -49,6 +49,20 @@ def test_word_trees_in_recipes(texts: tuple[Corpus, Corpus], tmp_path: Path) -> 
     assert resumed.score(texts[1]).log_probs.tolist() == model.score(texts[1]).log_probs.tolist()
 
 
+def test_vector_states_in_recipes(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+    """They stand among the clusterings, which keep their numbers."""
+    lines = RECIPE.replace('["g2-2,w-1 6", "w-1 4"]', '["linear 32", "g2-2,w-1 6", "recurrent 64", "w-1 4"]')
+    (tmp_path / "mine.toml").write_text(lines)
+    model = train_recipe(*texts, read_recipe(tmp_path / "mine.toml"), checkpoint=tmp_path / "kept")
+    assert isinstance(model, WordTreeModel)
+    assert [str(one.shape) for one in model.evidence.vectors] == ["linear 32", "recurrent 64"]
+    assert len(model.evidence.sources.states) == 2
+    assert model.histories == ("sentence", "document", "adaptive")
+    part = WordTreePart(states=["linear 32", "w-1 4", "recurrent 160"], chains=["w-1"], caches=[], classes=[])
+    assert [str(one) for one in part.parsed_vectors] == ["linear 32", "recurrent 160"]
+    assert len(part.parsed_states) == 1
+
+
 def test_rare_words_are_by_their_fraction_of_the_text(texts: tuple[Corpus, Corpus]) -> None:
     part = WordTreePart(
         trees=[3], classes=[], states=[], chains=["w-1", "r-1"], caches=[], rare=0.02, events=100
@@ -89,6 +103,28 @@ def test_numbers_that_follow_from_the_text(texts: tuple[Corpus, Corpus]) -> None
         ({"states": ["w-1 0"]}, "states: 'w-1 0' is not a context"),
         ({"states": ["w-1 x"]}, "states: 'w-1 x' is not a context"),
         ({"states": ["w-1,z-2 5"]}, "states: the value 'z-2' cannot be read"),
+        *(
+            (
+                {"states": [text]},
+                f"states: '{text}' is no vector state: expected linear or recurrent and a mul",
+            )
+            for text in (
+                "linear",
+                "linear ",
+                "linear 33",
+                "linear 0",
+                "recurrent 0",
+                "recurrent 1056",
+                "linear -32",
+                "linear  32",
+                "linear 032",
+                "linear 32 32",
+                "linear 3²",
+                "recurrent " + "9" * 5000,
+            )
+        ),
+        ({"states": ["cubic 32"]}, "states: 'cubic 32' is not a context|cannot be read"),
+        ({"states": ["linear 32"]}, "chains: the value s1-1: there are 0 sets of states"),
         ({"states": ["g1-2,g2-1 5"]}, "several sets of classes"),
         ({"states": ["g3-1 5"]}, "states: the value g3-1: there are 2 sets of classes"),
         ({"states": ["s1-1 5"]}, "states: the value s1-1: there are 0 sets of states"),
