@@ -104,7 +104,7 @@ def assert_linear_learns(
 
 @pytest.mark.parametrize("rates", [[(0.1, 0.01)], [(0.1, 0.1), (0.1, 0.01)], [(0.0, 0.0)]])
 def test_a_linear_state_learns_as_its_twin(rates: list[Rates]) -> None:
-    assert_linear_learns(words_of(150, 3), random_resets(150, 1), [0, 150], rates)
+    assert_linear_learns(words_of(150, 3), random_resets(150, 1).tolist(), [0, 150], rates)
 
 
 def test_a_linear_state_learns() -> None:
@@ -549,8 +549,7 @@ def test_weights_are_learned_with_the_vectors_of_scoring() -> None:
                     continue
                 first = begin if history == SENTENCE else warm
                 # Where the states begin anew, those of a sentence too.
-                of_block = starts[first:end].copy()
-                of_block[0] = 2
+                of_block = [2, *starts[first + 1 : end].tolist()]
                 scores = score(
                     kernel, words[first:end], of_block, history, weights[2 * history : 2 * history + 2]
                 )

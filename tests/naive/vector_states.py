@@ -51,7 +51,8 @@ class Random:
 
     def normal(self, *shape: int) -> Values:
         """Sums of four uniform numbers, of mean 0 and variance 1."""
-        return (self.parts(int(np.prod(shape))).sum(axis=1).reshape(shape) - 131070) * sqrt(3) / 65536
+        sums: Values = self.parts(int(np.prod(shape))).sum(axis=1).reshape(shape) - 131070.0
+        return sums * (sqrt(3) / 65536)
 
     def mask(self, dropout: float, *shape: int) -> Values:
         """0 where an element is dropped, else what keeps the mean."""
@@ -70,7 +71,8 @@ def rounded(rows: Values) -> tuple[NDArray[np.int8], Values]:
 
 
 def unrounded(integers: NDArray[np.int8], scales: NDArray[Any]) -> Values:
-    return integers.reshape(len(scales), -1) * scales.astype(float)[:, None]
+    rows: Values = integers.reshape(len(scales), -1) * scales.astype(float)[:, None]
+    return rows
 
 
 # ---- nodes
@@ -176,10 +178,10 @@ class Linear:
 
     def vector(self, read: Sequence[int]) -> Values:
         """Return the vector after some words since a start."""
-        near = sum(
-            a * self.near[word] for a, word in zip(self.positions, self.near_words(read), strict=False)
-        )
-        return (self.sums * self.states(read)).sum(axis=0) + near
+        c: Values = (self.sums * self.states(read)).sum(axis=0)
+        for a, word in zip(self.positions, self.near_words(read), strict=False):
+            c = c + a * self.near[word]
+        return c
 
 
 class LinearLearner:
@@ -304,7 +306,7 @@ class Recurrent:
 
     @property
     def width(self) -> int:
-        return self.words.shape[1]
+        return int(self.words.shape[1])
 
     def step(self, x: Values, hidden: Values, cell: Values) -> tuple[Values, ...]:
         """Return the hidden vector and the cell after an input, tanh of the cell, and the gates."""
@@ -408,7 +410,7 @@ class RecurrentLearner:
         # Nodes learn at once; their gradients go to the network on average of the trees.
         gradient, log_probs = np.zeros(shape), np.zeros(len(self.nodes))
         for place in np.ndindex(self.STEPS, self.STREAMS):
-            c, word = (steps.hidden * output_mask)[place], words[events[place]]
+            c, word = steps.hidden[place] * output_mask[place], words[int(events[place])]
             for t, one in enumerate(self.nodes):
                 log_prob, of_c = one.learn(word, c, row_rate)
                 log_probs[t] += log_prob
@@ -416,7 +418,7 @@ class RecurrentLearner:
         of_matrix, of_bias, of_inputs = steps.backward(gradient * output_mask)
         of_inputs = of_inputs * input_mask
         for place in np.ndindex(self.STEPS, self.STREAMS):
-            g, word = of_inputs[place], last[place]
+            g, word = of_inputs[place], int(last[place])
             of.words[word] += adagrad(self.word_squares, word, g, row_rate, 0.05) * g
         self._adam({"matrix": of_matrix, "bias": of_bias}, matrix_rate)
         return log_probs.tolist()

@@ -46,8 +46,13 @@ def node_arrays(paths: Sequence[str], width: int, seed: int) -> Arrays:
 
 def twin_nodes(paths: Sequence[str], arrays: Arrays) -> naive.Nodes:
     vectors, scales, bias, squares, bias_squares = arrays
-    floats = [one.astype(float) for one in (bias, squares, bias_squares)]
-    return naive.Nodes(paths, naive.unrounded(vectors, scales), *floats)
+    return naive.Nodes(
+        paths,
+        naive.unrounded(vectors, scales),
+        bias.astype(float),
+        squares.astype(float),
+        bias_squares.astype(float),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +80,8 @@ class Network:
         made = _core.LinearNetwork if self.kind == "linear" else _core.RecurrentNetwork
         return made(n_words, *self.arrays)
 
-    def twin(self) -> naive.Linear | naive.Recurrent:
+    def twin(self) -> Any:
+        """Return a `naive.Linear` or a `naive.Recurrent`."""
         if self.kind == "recurrent":
             words, scales, matrix, bias = self.arrays
             width = len(bias) // 4
@@ -85,9 +91,9 @@ class Network:
                 bias.astype(float),
             )
         near, near_scales, _, far, far_scales, positions, sums, decays = self.arrays
-        vectors = naive.unrounded(near, near_scales), naive.unrounded(far, far_scales)
-        weights = [one.astype(float).reshape(-1, vectors[0].shape[1]) for one in (positions, sums)]
-        return naive.Linear(*vectors, *weights, decays.astype(float).tolist())
+        of_near, of_far = naive.unrounded(near, near_scales), naive.unrounded(far, far_scales)
+        a, b = (one.astype(float).reshape(-1, of_near.shape[1]) for one in (positions, sums))
+        return naive.Linear(of_near, of_far, a, b, decays.astype(float).tolist())
 
 
 @dataclass(frozen=True, eq=False)
