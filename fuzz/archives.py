@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fuzz.campaign import BrokenPromiseError, Campaign
 from fuzz.mutation import damage_array, damage_bytes, damage_json
 from hostile import HostileFile
-from model_kinds import ALL_KINDS, model_of
+from model_kinds import ALL_KINDS, VECTORS, model_of
 from stategram import Model, compact_model, model_info, surprisal
 from stategram.errors import StategramError
 from stategram.formats import write_model_classes
@@ -117,7 +117,7 @@ def _flipped(data: bytes, chance: random.Random) -> bytes:
 
 def _make_files(place: Path) -> list[Path]:
     files = []
-    models: Mapping[str, Model] = {kind: model_of(kind) for kind in ALL_KINDS}
+    models: Mapping[str, Model] = {kind: model_of(kind) for kind in (*ALL_KINDS, *VECTORS)}
     models = {**models, "compact": compact_model(models["ngram"])}
     for kind, model in models.items():
         files.append(place / f"of-{kind}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.campaign import BrokenPromiseError, Campaign
-from model_kinds import ALL_KINDS, corpora, model_of
+from model_kinds import ALL_KINDS, VECTORS, corpora, model_of
 from stategram import (
     CategoryNgramModel,
     NgramModel,
@@ -32,7 +32,7 @@ class Threads(Campaign):
 
     def __init__(self, place: Path, seed: int) -> None:
         super().__init__(place, seed)
-        self.questions = [question for kind in ALL_KINDS for question in _questions(kind, place)]
+        self.questions = [question for kind in (*ALL_KINDS, *VECTORS) for question in _questions(kind, place)]
         self.questions += _trainings()
         with use_resources(threads=1):
             self.answers = [question() for question in self.questions]

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from explorers import HOSTILE, bigram, explorer, mixture, training_text
-from model_kinds import ALL_KINDS, DOCUMENT, KINDS, model_of
+from model_kinds import ALL_KINDS, DOCUMENT, KINDS, VECTORS, model_of
 from stategram import (
     CategoryNgramModel,
     ClusteredModel,
@@ -226,7 +226,7 @@ def test_two_models_are_compared_word_by_word() -> None:
         Explorer([ExploredModel("one", bigram())]).answer("compare", {"text": text})
 
 
-@pytest.mark.parametrize("kind", [*ALL_KINDS, DOCUMENT])
+@pytest.mark.parametrize("kind", [*ALL_KINDS, DOCUMENT, *VECTORS])
 def test_every_kind_of_model_answers_everything(kind: str) -> None:
     model = model_of(kind)
     words = [model.vocabulary.word(id) for id in range(3, min(9, len(model.vocabulary)))]

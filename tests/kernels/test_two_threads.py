@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from stategram import _core
+from word_tree_problems import random_paths, random_words, tree_of
 
 T = TypeVar("T")
 
@@ -52,6 +53,22 @@ def test_the_likelihood_of_a_gate(threads: int) -> None:
     for other_value, other_gradient in call_from_two_threads(lambda: kernel.value_and_gradient(factors)):
         assert other_value == value
         assert other_gradient.tobytes() == gradient.tobytes()
+
+
+@pytest.mark.parametrize("kind", ["linear", "recurrent"])
+def test_the_learner_of_a_vector_state(kind: str) -> None:
+    words = random_words(40_000, 12, 1)
+    text = np.array(words, np.uint32), np.zeros(len(words), np.uint8)
+    trees, bias = [tree_of(random_paths(12, 1))], [np.zeros(11, np.float32)]
+    if kind == "linear":
+        linear = _core.LinearLearner(trees, bias, 32, 3, [0.9], 1)
+        learned = call_from_two_threads(lambda: linear.learn(*text, 0, len(words), 0.0, 0.0))
+    else:
+        recurrent = _core.RecurrentLearner(trees, bias, 32, 0.0, 0.0, 1)
+        rates = 0.0, 0.0
+        learned = call_from_two_threads(lambda: recurrent.learn(*text, 0, 39, rates, rates))
+    # Rates of 0: a recurrent state carries its streams on, but u is 0.
+    assert len(set(map(tuple, learned))) == 1
 
 
 def test_the_encoder_of_a_text() -> None:

@@ -24,7 +24,17 @@ from stategram.formats import model_info, write_model_classes, write_states
 from stategram.models import load_model
 from stategram.storage import open_archive
 
-KINDS = ("ngram", "unigram", "category", "clustered", "wide", "nested", "cached", "word-tree")
+KINDS = (
+    "ngram",
+    "unigram",
+    "category",
+    "clustered",
+    "wide",
+    "nested",
+    "cached",
+    "word-tree",
+    "vectors document",
+)
 TRIES = 25
 
 
