@@ -14,6 +14,11 @@ struct Lanes {
         for (std::size_t i = 0; i < n_lanes; ++i) values[i] += other.values[i];
         return *this;
     }
+    friend Lanes operator*(const Lanes& a, const Lanes& b) {
+        Lanes product;
+        for (std::size_t i = 0; i < n_lanes; ++i) product.values[i] = a.values[i] * b.values[i];
+        return product;
+    }
     friend Lanes operator*(const Lanes& a, float b) {
         Lanes product;
         for (std::size_t i = 0; i < n_lanes; ++i) product.values[i] = a.values[i] * b;
@@ -21,6 +26,12 @@ struct Lanes {
     }
 };
 #endif
+STATEGRAM_INLINE float sum_of(float* sums) {
+    for (std::size_t half = n_lanes / 2; half > 0; half /= 2)
+        for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+    return sums[0];
+}
+
 constexpr std::size_t lanes_per_panel = vector_padding / n_lanes;
 
 template <std::size_t n>
@@ -73,9 +84,7 @@ float dot(const float* a, const float* b, std::size_t n) {
     float sums[n_lanes] = {};
     for (std::size_t begin = 0; begin < n; begin += n_lanes)
         for (std::size_t lane = 0; lane < n_lanes; ++lane) sums[lane] += a[begin + lane] * b[begin + lane];
-    for (std::size_t half = n_lanes / 2; half > 0; half /= 2)
-        for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-    return sums[0];
+    return sum_of(sums);
 }
 
 STATEGRAM_CLONES
@@ -84,9 +93,27 @@ float dot(const float* a, const std::int8_t* b, std::size_t n) {
     for (std::size_t begin = 0; begin < n; begin += n_lanes)
         for (std::size_t lane = 0; lane < n_lanes; ++lane)
             sums[lane] += a[begin + lane] * static_cast<float>(b[begin + lane]);
-    for (std::size_t half = n_lanes / 2; half > 0; half /= 2)
-        for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-    return sums[0];
+    return sum_of(sums);
+}
+
+STATEGRAM_CLONES
+void dot_rows(std::size_t n_rows, const float* a, std::size_t row, const std::int8_t* b, std::size_t n,
+              float* out) {
+    constexpr std::size_t n_together = 8;
+    std::size_t i = 0;
+    for (; i + n_together <= n_rows; i += n_together) {
+        Lanes sums[n_together] = {};
+        for (std::size_t begin = 0; begin < n; begin += n_lanes) {
+            float values[n_lanes];
+            for (std::size_t lane = 0; lane < n_lanes; ++lane)
+                values[lane] = static_cast<float>(b[begin + lane]);
+            const Lanes together = *reinterpret_cast<const Lanes*>(values);
+            for (std::size_t k = 0; k < n_together; ++k)
+                sums[k] += *reinterpret_cast<const Lanes*>(a + (i + k) * row + begin) * together;
+        }
+        for (std::size_t k = 0; k < n_together; ++k) out[i + k] = sum_of(reinterpret_cast<float*>(&sums[k]));
+    }
+    for (; i < n_rows; ++i) out[i] = dot(a + i * row, b, n);
 }
 
 STATEGRAM_CLONES

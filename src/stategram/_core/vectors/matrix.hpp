@@ -40,6 +40,9 @@ void multiply(std::size_t n_rows, const float* a, std::size_t row, std::size_t c
 float dot(const float* a, const float* b, std::size_t n);
 // The same with a vector of small integers.
 float dot(const float* a, const std::int8_t* b, std::size_t n);
+// The same for several vectors a, `row` numbers apart.
+void dot_rows(std::size_t n_rows, const float* a, std::size_t row, const std::int8_t* b, std::size_t n,
+              float* out);
 // y += a x.
 void add_scaled(float* y, float a, const float* x, std::size_t n);
 

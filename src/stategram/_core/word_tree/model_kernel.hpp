@@ -256,13 +256,21 @@ class TreeModelKernel {
         const EventVectors vectors =
             model_->vectors().read({words.data(), restarts.data()}, 0, n, state.vectors.data(), pool);
         if (!state.cache) {
-            pool.run(n, [&](std::size_t event, int worker) {
+            const std::size_t n_blocks = (n + events_per_block - 1) / events_per_block;
+            pool.run(n_blocks, [&](std::size_t block, int worker) {
                 std::vector<double>& found = own[static_cast<std::size_t>(worker)];
-                std::vector<TreeSearch> trees = searches_at(values, event, classes[event], history, weights,
-                                                            vectors, nullptr, 0, n_trees);
+                const std::size_t begin = block * events_per_block,
+                                  end = std::min(n, begin + events_per_block);
                 for (std::size_t t = 0; t < n_trees; ++t) {
-                    trees[t].distribution(found.data());
-                    add(event, t, found);
+                    const std::vector<float> x =
+                        model_->vectors().at_all_nodes(t, vectors, begin, end - begin);
+                    for (std::size_t event = begin; event < end; ++event) {
+                        const float* const of_event = x.data() + (event - begin) * x.size() / (end - begin);
+                        searches_at(values, event, classes[event], history, weights, vectors, nullptr, t,
+                                    t + 1, of_event)[0]
+                            .distribution(found.data());
+                        add(event, t, found);
+                    }
                 }
             });
             return;
@@ -390,6 +398,7 @@ class TreeModelKernel {
  private:
     static constexpr std::size_t events_per_slice = 128;
     static constexpr std::size_t events_per_batch = 4096;
+    static constexpr std::size_t events_per_block = 16;                      // of which all nodes are visited
     static constexpr std::size_t events_per_reading = std::size_t{1} << 15;  // by networks, at a time
 
     static int checked(int history) {
@@ -469,7 +478,8 @@ class TreeModelKernel {
     std::vector<TreeSearch> searches_at(const std::vector<const std::uint32_t*>& values, std::size_t event,
                                         std::uint32_t of_class, int history,
                                         const std::vector<In<float>>& weights, const EventVectors& vectors,
-                                        TextCache* cache, std::size_t first, std::size_t last) const {
+                                        TextCache* cache, std::size_t first, std::size_t last,
+                                        const float* at_nodes = nullptr) const {
         EventContexts contexts(evidence_->n_slots());
         const std::size_t n_chains = evidence_->n_chains(history > 0);
         evidence_->hash(values.data(), event, n_chains, contexts);
@@ -481,7 +491,7 @@ class TreeModelKernel {
                 *evidence_, t, contexts,
                 TreeSearch::Settings{n_chains, model_->n_inputs(history), evidence_->n_inputs(true),
                                      model_->shape(history), weights[t].data(), &model_->node_sets(t),
-                                     of_class, cache},
+                                     of_class, cache, at_nodes},
                 &model_->vectors(), vectors, event);
         return found;
     }

@@ -62,7 +62,11 @@ double TreeSearch::right_probability(const Subtree& subtree, std::uint32_t middl
     const std::size_t n_bare = n_root_inputs + inputs_->size();
     const EvidenceRows row{x_.data(), buckets_.data(), &match, is_bare ? n_bare : settings_.n_inputs};
     evidence_->begin_nodes(number_, &middle, 1, row);
-    inputs_->write(number_, &middle, 1, vectors_, 0, x_.data() + n_root_inputs, 1);
+    if (settings_.at_nodes)
+        for (std::size_t k = 0; k < inputs_->size(); ++k)
+            x_[n_root_inputs + k] = settings_.at_nodes[k * tree_->n_leaves() + middle];
+    else
+        inputs_->write(number_, &middle, 1, vectors_, 0, x_.data() + n_root_inputs, 1);
     ChainEstimates estimates;
     SideSums sums;
     for (std::size_t i = 0; i < n; ++i) {
@@ -89,14 +93,15 @@ double TreeSearch::right_probability(const Subtree& subtree, std::uint32_t middl
                          settings_.of_class};
     const double logit = double{is_bare ? mix_first(settings_.shape, settings_.weights, mixed, n_bare)
                                         : mix(settings_.shape, settings_.weights, mixed)};
-    return std::exp(log_sigmoid(logit));
+    return 1.0 / (1.0 + std::exp(-logit));
 }
 
 std::pair<TreeSearch::Subtree, TreeSearch::Subtree> TreeSearch::divide(const Subtree& subtree) {
-    const std::uint32_t middle = tree_->split(subtree.begin, subtree.end, subtree.depth);
+    const std::uint32_t middle = subtree.node;
     const double right = right_probability(subtree, middle);
-    return {{middle, subtree.end, subtree.depth + 1, subtree.probability * right},
-            {subtree.begin, middle, subtree.depth + 1, subtree.probability * (1.0 - right)}};
+    return {
+        {middle, subtree.end, tree_->right(middle), subtree.depth + 1, subtree.probability * right},
+        {subtree.begin, middle, tree_->left(middle), subtree.depth + 1, subtree.probability * (1.0 - right)}};
 }
 
 void TreeSearch::distribution(double* probabilities) {
@@ -114,7 +119,7 @@ void TreeSearch::descend(const Subtree& at, std::size_t first, double* probabili
         return;
     }
     const std::size_t last = ranges_.size();
-    const std::uint32_t middle = tree_->split(at.begin, at.end, at.depth);
+    const std::uint32_t middle = at.node;
     halves_.resize(std::max(halves_.size(), last));
     const double right =
         right_probability(at, middle, ranges_.data() + first, last - first, halves_.data() + first);
@@ -123,9 +128,11 @@ void TreeSearch::descend(const Subtree& at, std::size_t first, double* probabili
     const std::size_t left_last = ranges_.size();
     for (std::size_t i = first; i < last; ++i)
         if (halves_[i] < ranges_[i].end) ranges_.push_back({ranges_[i].list, halves_[i], ranges_[i].end});
-    descend({middle, at.end, at.depth + 1, at.probability * right}, left_last, probabilities);
+    descend({middle, at.end, tree_->right(middle), at.depth + 1, at.probability * right}, left_last,
+            probabilities);
     ranges_.resize(left_last);
-    descend({at.begin, middle, at.depth + 1, at.probability * (1.0 - right)}, last, probabilities);
+    descend({at.begin, middle, tree_->left(middle), at.depth + 1, at.probability * (1.0 - right)}, last,
+            probabilities);
     ranges_.resize(last);
 }
 

@@ -26,6 +26,8 @@ class TreeSearch {
         const std::vector<std::uint32_t>* node_sets;
         std::uint32_t of_class;
         const TextCache* cache;  // null: none
+        const float* at_nodes =
+            nullptr;  // the evidence of each network at all nodes; null: found when needed
     };
     // `vectors` has those of the event.
     TreeSearch(const TreeEvidence& evidence, std::size_t tree, const EventContexts& contexts,
@@ -33,14 +35,14 @@ class TreeSearch {
 
     // The words [begin, end) by rank, below a node, and the probability of getting there.
     struct Subtree {
-        std::uint32_t begin, end;
+        std::uint32_t begin, end, node;
         int depth;
         double probability;
 
         bool is_word() const { return end - begin == 1; }
         bool operator<(const Subtree& other) const { return probability < other.probability; }
     };
-    Subtree root() const { return {0, static_cast<std::uint32_t>(tree_->n_leaves()), 0, 1.0}; }
+    Subtree root() const { return {0, static_cast<std::uint32_t>(tree_->n_leaves()), tree_->root(), 0, 1.0}; }
     // Its right and its left side.
     std::pair<Subtree, Subtree> divide(const Subtree& subtree);
 

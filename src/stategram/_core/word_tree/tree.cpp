@@ -30,11 +30,13 @@ WordTree::WordTree(const std::uint32_t* codes, const std::uint8_t* lengths, std:
     require(end == std::uint64_t{1} << max_depth, "the codes of the words are not those of a whole tree");
 
     nodes_.resize(path_begins_.back());
+    sides_.resize(2 * words_.size(), 0);
     struct Node {
         std::uint32_t begin, end;
         int depth;
+        std::uint32_t* name;
     };
-    std::vector<Node> open{{0, static_cast<std::uint32_t>(words_.size()), 0}};
+    std::vector<Node> open{{0, static_cast<std::uint32_t>(words_.size()), 0, &root_}};
     while (!open.empty()) {
         const Node node = open.back();
         open.pop_back();
@@ -42,8 +44,9 @@ WordTree::WordTree(const std::uint32_t* codes, const std::uint8_t* lengths, std:
         const std::uint32_t middle = split(node.begin, node.end, node.depth);
         for (std::uint32_t rank = node.begin; rank < node.end; ++rank)
             nodes_[path_begins_[words_[rank]] + static_cast<std::uint32_t>(node.depth)] = middle;
-        open.push_back({node.begin, middle, node.depth + 1});
-        open.push_back({middle, node.end, node.depth + 1});
+        *node.name = middle;
+        open.push_back({node.begin, middle, node.depth + 1, &sides_[2 * middle]});
+        open.push_back({middle, node.end, node.depth + 1, &sides_[2 * middle + 1]});
     }
 }
 

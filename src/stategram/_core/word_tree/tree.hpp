@@ -29,6 +29,11 @@ class WordTree {
     // The nodes on the way to a word, the root first.
     const std::uint32_t* path(std::uint32_t word) const { return &nodes_[path_begins_[word]]; }
 
+    // The first node, and those of the two sides of a node; 0 where there is none.
+    std::uint32_t root() const { return root_; }
+    std::uint32_t right(std::uint32_t node) const { return sides_[2 * node + 1]; }
+    std::uint32_t left(std::uint32_t node) const { return sides_[2 * node]; }
+
     // The first rank of the right side of the node at `depth` whose words have the ranks [begin, end).
     std::uint32_t split(std::uint32_t begin, std::uint32_t end, int depth) const;
 
@@ -45,6 +50,8 @@ class WordTree {
     std::vector<std::uint32_t> words_, codes_by_rank_;
     std::vector<std::uint32_t> nodes_;
     std::vector<std::uint32_t> path_begins_;
+    std::uint32_t root_ = 0;
+    std::vector<std::uint32_t> sides_;  // left and right of each node
 };
 
 inline int WordTree::leading_zeros(std::uint32_t bits) {

@@ -117,4 +117,22 @@ void VectorInputs::write(std::size_t tree, const std::uint32_t* nodes, int n, co
     }
 }
 
+std::vector<float> VectorInputs::at_all_nodes(std::size_t tree, const EventVectors& vectors,
+                                              std::size_t event, std::size_t n_events) const {
+    const std::vector<float>& root = evidence_->count_root(tree).logit;
+    const std::size_t n_nodes = root.size();
+    std::vector<float> x(n_events * inputs_.size() * n_nodes), products(n_events);
+    for (std::size_t k = 0; k < inputs_.size(); ++k) {
+        const VectorInput::Nodes& of = inputs_[k].trees[tree];
+        const std::size_t width = inputs_[k].network->width();
+        const float* const c = vectors.of_network[k].data() + (event - vectors.first) * width;
+        for (std::size_t node = 1; node < n_nodes; ++node) {
+            dot_rows(n_events, c, width, of.vectors + node * width, width, products.data());
+            for (std::size_t i = 0; i < n_events; ++i)
+                x[(i * inputs_.size() + k) * n_nodes + node] = evidence(products[i], of, node, root[node]);
+        }
+    }
+    return x;
+}
+
 }  // namespace stategram

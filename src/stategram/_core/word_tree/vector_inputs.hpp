@@ -3,6 +3,7 @@
 //     x = u_n . c + bias_n - logit p(1),    p without any context
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "base/threads.hpp"
 #include "vectors/network.hpp"
+#include "vectors/node_vectors.hpp"
 #include "word_tree/evidence.hpp"
 
 namespace stategram {
@@ -58,7 +60,15 @@ class VectorInputs {
     void write(std::size_t tree, const std::uint32_t* nodes, int n, const EventVectors& vectors,
                std::size_t event, float* x, std::size_t stride) const;
 
+    // The same at all nodes of a tree before several events: for each event and network, by node.
+    std::vector<float> at_all_nodes(std::size_t tree, const EventVectors& vectors, std::size_t event,
+                                    std::size_t n_events) const;
+
  private:
+    float evidence(float dot_product, const VectorInput::Nodes& of, std::size_t node, float root) const {
+        const float z = dot_product * of.scales[node] + of.bias[node];
+        return std::min(std::max(z, -max_node_logit), max_node_logit) - root;
+    }
     // The runs that begin with the resets of [begin, end), and at `begin`.
     static void add_runs(const VectorText& text, std::size_t begin, std::size_t end,
                          std::vector<VectorRun>& runs);
