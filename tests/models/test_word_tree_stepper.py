@@ -66,12 +66,13 @@ def decoder(of: Model) -> _core.DecoderModel:
 
 
 def random_words(of: Model, n: int, seed: int) -> list[str]:
-    """Sentences of the test text and random words, `<s>` among them."""
+    """Words of the test text, with random and special words among them."""
     _, _, test = texts()
     random, words = np.random.default_rng(seed), of.vocabulary.words
     ids = test.ids[seed * 37 :][:n].copy()
-    others = random.random(n) < 0.15
+    others, special = random.random((2, n)) < [[0.15], [0.1]]
     ids[others] = random.integers(0, len(words), others.sum())
+    ids[special] = random.integers(0, 3, special.sum())
     return [words[id] for id in ids.tolist()]
 
 
