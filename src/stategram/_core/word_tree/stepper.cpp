@@ -56,7 +56,6 @@ TreeStepper::Scratch::Scratch(const TreeStepper& stepper)
     : state(stepper.state_size()),
       words(stepper.reach_),
       networks(stepper.model().vectors().state_size()),
-      after(networks.size()),
       values(stepper.n_streams_, no_value),
       rows(stepper.model(), history) {
     for (const std::uint32_t& value : values) streams.push_back(&value);
@@ -132,9 +131,7 @@ Step TreeStepper::advance(const std::byte* state, std::uint32_t id, std::byte* a
     }
     store(after, id);
     std::memcpy(after + sizeof id, state, words_size() - sizeof id);
-    std::copy(scratch.networks.begin(), scratch.networks.end(), scratch.after.begin());
-    model().vectors().read(id == begin_id ? unknown_id : id, scratch.after.data());
-    std::memcpy(after + words_size(), scratch.after.data(), scratch.after.size() * sizeof(float));
+    std::memcpy(after + words_size(), scratch.networks.data(), scratch.networks.size() * sizeof(float));
     return {log10_prob, 0};
 }
 
@@ -146,6 +143,8 @@ void TreeStepper::prepare(const std::byte* state, Scratch& scratch) const {
     for (const std::uint32_t word : scratch.words)
         require(word < n_words_ || word >= before_sentence, "the state is none of this model");
     require(are_numbers(scratch.networks.data(), scratch.networks.size()), "the state is none of this model");
+    if (const std::uint32_t last = scratch.words[0]; last < n_words_)
+        model().vectors().read(last == begin_id ? unknown_id : last, scratch.networks.data());
     find_values(scratch);
     const TreeEvidence& evidence = model().evidence();
     EventContexts& contexts = scratch.rows.contexts[0];
