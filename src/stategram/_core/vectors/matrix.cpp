@@ -64,6 +64,26 @@ void multiply_panel(std::size_t n_rows, std::size_t depth, const float* a, std::
     if (i < n_rows) multiply_rows<1>(depth, a + i * row, row, column, panel, c + i * c_row, c_row, add);
 }
 
+// One row by several panels side by side: a single one would wait for each of its additions.
+constexpr std::size_t panels_per_row = 4;
+
+STATEGRAM_CLONES
+void multiply_row(std::size_t depth, const float* a, std::size_t column, const float* panels, float* c,
+                  bool add) {
+    constexpr std::size_t n = panels_per_row * lanes_per_panel;
+    Lanes sums[n];
+    for (std::size_t j = 0; j < n; ++j)
+        sums[j] = add ? *reinterpret_cast<const Lanes*>(c + j * n_lanes) : Lanes{};
+    for (std::size_t k = 0; k < depth; ++k) {
+        const float value = a[k * column];
+        for (std::size_t j = 0; j < n; ++j)
+            sums[j] += *reinterpret_cast<const Lanes*>(panels + j / lanes_per_panel * depth * vector_padding +
+                                                       k * vector_padding + j % lanes_per_panel * n_lanes) *
+                       value;
+    }
+    for (std::size_t j = 0; j < n; ++j) *reinterpret_cast<Lanes*>(c + j * n_lanes) = sums[j];
+}
+
 }  // namespace
 
 void PackedMatrix::pack(const float* values, std::size_t row, std::size_t column) {
@@ -75,7 +95,11 @@ void PackedMatrix::pack(const float* values, std::size_t row, std::size_t column
 
 void multiply(std::size_t n_rows, const float* a, std::size_t row, std::size_t column, const PackedMatrix& b,
               float* c, std::size_t c_row, bool add) {
-    for (std::size_t first = 0; first < b.columns(); first += vector_padding)
+    std::size_t first = 0;
+    constexpr std::size_t together = panels_per_row * vector_padding;
+    for (; n_rows == 1 && first + together <= b.columns(); first += together)
+        multiply_row(b.rows(), a, column, b.panel(first), c + first, add);
+    for (; first < b.columns(); first += vector_padding)
         multiply_panel(n_rows, b.rows(), a, row, column, b.panel(first), c + first, c_row, add);
 }
 

@@ -196,6 +196,8 @@ double TreeStepper::log10_prob(std::uint32_t word, Scratch& scratch) const {
     const TreeEvidence& evidence = model().evidence();
     EventContexts& contexts = scratch.rows.contexts[0];
     require_sound(evidence.tree(0).length(word) > 0, "a word is not in its trees");
+    for (std::size_t t = 0; t < evidence.n_trees(); ++t)
+        model().vectors().prefetch(t, evidence.tree(t).path(word), evidence.tree(t).length(word));
     double prob = 0;
     try {
         evidence.walk(word, contexts);

@@ -17,7 +17,8 @@
 namespace stategram {
 
 // A state has the last words, the nearest first, as far as contexts reach, and the states of all networks
-// before the last word: it is read when a word after it is scored, as most hypotheses of a decoder end before.
+// before the last word: it is read when a word after it is scored, as most hypotheses of a decoder end
+// before.
 class TreeStepper final : public Stepper {
  public:
     using Labels = std::vector<In<std::uint32_t>>;
@@ -48,7 +49,7 @@ class TreeStepper final : public Stepper {
         std::vector<std::byte> state;
         bool is_ready = false;  // all that follows belongs to this state
         std::vector<std::uint32_t> words;
-        std::vector<float> networks;  // after all words
+        std::vector<float> networks;        // after all words
         std::vector<std::uint32_t> values;  // of each stream
         std::vector<const std::uint32_t*> streams;
         std::uint32_t of_class = 0;

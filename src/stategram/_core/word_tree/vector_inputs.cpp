@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/prefetch.hpp"
 #include "vectors/node_vectors.hpp"
 
 namespace stategram {
@@ -100,6 +101,18 @@ EventVectors VectorInputs::read_parts(const VectorText& text,
     clear(state.data());
     read_runs(text, runs, state.data(), vectors, pool);
     return vectors;
+}
+
+void VectorInputs::prefetch(std::size_t tree, const std::uint32_t* nodes, int n) const {
+    for (const VectorInput& input : inputs_) {
+        const VectorInput::Nodes& of = input.trees[tree];
+        for (int i = 0; i < n; ++i) {
+            const std::int8_t* const vector = of.vectors + nodes[i] * input.network->width();
+            for (std::size_t at = 0; at < input.network->width(); at += 64) stategram::prefetch(vector + at);
+            stategram::prefetch(of.scales + nodes[i]);
+            stategram::prefetch(of.bias + nodes[i]);
+        }
+    }
 }
 
 void VectorInputs::write(std::size_t tree, const std::uint32_t* nodes, int n, const EventVectors& vectors,

@@ -56,6 +56,8 @@ class VectorInputs {
                             const std::vector<std::pair<std::size_t, std::size_t>>& parts,
                             ThreadPool& pool) const;
 
+    // Fetches what `write` will read.
+    void prefetch(std::size_t tree, const std::uint32_t* nodes, int n) const;
     // Writes the evidence of each network at some nodes of a tree before an event.
     void write(std::size_t tree, const std::uint32_t* nodes, int n, const EventVectors& vectors,
                std::size_t event, float* x, std::size_t stride) const;
