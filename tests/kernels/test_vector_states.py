@@ -28,7 +28,7 @@ from vector_problems import (
     tree_arrays,
     words_of,
 )
-from word_tree_problems import END, ids, random_paths
+from word_tree_problems import BEGIN, END, ids, random_paths
 
 SENTENCE, DOCUMENT, ADAPTIVE = HISTORIES = range(3)
 WIDTH, N_POSITIONS = 32, 3
@@ -464,6 +464,35 @@ def test_probabilities_sum_to_one_after_every_history(history: int, n_networks: 
             found = kernel.distributions(unknown, 0, history, weights, state, threads)
             # 1 - p loses digits where p is nearly one: logits are at most 16.
             np.testing.assert_allclose(np.delete(found, 1, axis=1), expected, rtol=math.exp(16) * 2**-50)
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+@pytest.mark.parametrize("n_events", [1, 7, 8, 9, 16, 17, 50])
+def test_rows_of_many_events_are_the_distributions_of_each(history: int, n_events: int) -> None:
+    problem = VectorProblem(both().networks, caches=[Cache((), 0.9)])
+    kernel = problem.kernel()
+    weights = problem.weights_of(kernel, history, range(2, kernel.n_inputs(history)))
+    words, starts = words_of(n_events, 4), np.array(STARTS[:n_events], np.uint8)
+    of_trees, of_rows = np.array([0.25, 0.75]), np.linspace(0.5, 2, n_events)
+    unknown = [np.full(n_events, _core.NO_VALUE, np.uint32)] * 5
+    state, expected = kernel.start(history, True), []
+    for word, start, weight in zip(words, starts, of_rows, strict=True):
+        each = [
+            of_trees @ np.exp(score(kernel, [one], [start], history, weights, state.copy())[:, 0])
+            for one in range(N_WORDS)
+            if one != BEGIN
+        ]
+        expected.append(weight * np.insert(each, BEGIN, 0.0))
+        score(kernel, [word], [start], history, weights, state)
+    for threads in (1, 2, 3):
+        rows, state = np.zeros((n_events, N_WORDS)), kernel.start(history, True)
+        kernel.add_rows(
+            ids(words), unknown, np.zeros(n_events, np.uint32), starts, history, weights, state,
+            of_trees, of_rows, rows.reshape(-1), threads,
+        )  # fmt: skip
+        np.testing.assert_allclose(rows.sum(axis=1), of_rows, rtol=1e-9)
+        # 1 - p loses digits where p is nearly one: logits are at most 16.
+        np.testing.assert_allclose(rows, expected, rtol=math.exp(16) * 2**-50)
 
 
 # ---- adaptive states

@@ -193,6 +193,13 @@ def test_probabilities_are_proper_whatever_the_numbers_are(data: st.DataObject) 
             score(kernel, words_of(40, 1), [0] * 40, history, weights, state)
             (found, _) = kernel.distributions([ids([_core.NO_VALUE])] * 5, 0, history, weights, state, 1)
             assert found.sum() == pytest.approx(1.0, abs=1e-9)
+            rows = np.zeros(20 * N_WORDS)
+            kernel.add_rows(
+                ids(words_of(20, 1)), [np.full(20, _core.NO_VALUE, np.uint32)] * 5, np.zeros(20, np.uint32),
+                np.zeros(20, np.uint8), history, weights, kernel.start(history, True),
+                np.array([0.5, 0.5]), np.ones(20), rows, 1,
+            )  # fmt: skip
+            np.testing.assert_allclose(rows.reshape(20, -1).sum(axis=1), 1.0, atol=1e-9)
 
 
 # ---- learning

@@ -277,6 +277,7 @@ class TreeModelKernel {
         }
         // A cache depends on all events before.
         for (std::size_t event = 0; event < n; ++event) {
+            if (starts[event] == 2) state.cache->start_document();
             std::vector<TreeSearch> trees = searches_at(values, event, classes[event], history, weights,
                                                         vectors, &*state.cache, 0, n_trees);
             pool.run(n_trees, [&](std::size_t t, int) { trees[t].distribution(own[t].data()); });
