@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from model_kinds import corpora, model_of
+from model_kinds import VECTORS, corpora, model_of
 from stategram import UsageError, use_resources
 from word_tree_models import train_word_tree
 
 
-@pytest.mark.parametrize("kind", ["mixture", "cached"])
+@pytest.mark.parametrize("kind", ["mixture", "cached", *VECTORS])
 def test_long_texts_in_blocks(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, corpus = model_of(kind), corpora()[1].sentences(0, 20)
     whole = model.entropies(corpus)
