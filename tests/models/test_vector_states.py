@@ -21,6 +21,7 @@ from planted import planted_text
 from stategram import BadDataError, Corpus, corpus_from_sentences, open_model
 from stategram.errors import UsageError
 from stategram.models import HISTORIES, WordTreeModel
+from stategram.models.word_tree import vector_states
 from stategram.models.word_tree.vector_states import Lesson, VectorShape, learn_vector_states
 from stategram.resources import use_resources
 from stategram.text import END
@@ -221,6 +222,23 @@ def test_an_interruption_ends_all_threads(
         learn(200_000, progress)
     assert threading.active_count() == before
     assert 0 <= calls[-1][0] < 1
+
+
+def test_an_error_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first state fails at once; the other one would learn for a minute."""
+    monkeypatch.setattr("stategram.models.word_tree.vector_states._EVENTS_PER_CALL", 2048)
+    monkeypatch.setattr("stategram.models.word_tree.vector_states._SECONDS_PER_REPORT", 0.01)
+    calls: list[float] = []
+
+    def fail(*_: object) -> None:
+        raise MemoryError("enough")
+
+    monkeypatch.setitem(vector_states._LEARN, "linear", fail)
+    before = threading.active_count()
+    with use_resources(threads=2), pytest.raises(MemoryError, match="enough"):
+        learn(400_000, lambda fraction, _: calls.append(fraction))
+    assert threading.active_count() == before
+    assert max(calls, default=0.0) < 0.9
 
 
 def test_progress_rises_and_says_what_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,7 +167,9 @@ def learn_vector_states(
     with ThreadPoolExecutor(max(1, min(Resources.current().threads, len(shapes)))) as pool:
         futures = [pool.submit(learn, number) for number in range(len(shapes))]
         try:
-            while wait(futures, _SECONDS_PER_REPORT).not_done:
+            while (now := wait(futures, _SECONDS_PER_REPORT)).not_done:
+                for one in now.done:
+                    one.result()  # an error ends the others
                 if progress:
                     under_way = [one for one in reports if one[0] < 1.0]
                     progress(float(np.mean([one[0] for one in reports])), min(under_way or reports)[1])
