@@ -124,8 +124,8 @@ void VectorInputs::write(std::size_t tree, const std::uint32_t* nodes, int n, co
         const float* const c = vectors.of_network[k].data() + (event - vectors.first) * width;
         for (int i = 0; i < n; ++i) {
             const std::size_t node = nodes[i];
-            const float z = dot(c, of.vectors + node * width, width) * of.scales[node] + of.bias[node];
-            x[static_cast<std::size_t>(i) * stride + k] = limited_logit(z) - root[node];
+            x[static_cast<std::size_t>(i) * stride + k] =
+                evidence(dot(c, of.vectors + node * width, width), of, node, root[node]);
         }
     }
 }

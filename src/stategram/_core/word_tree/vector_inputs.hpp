@@ -3,7 +3,6 @@
 //     x = u_n . c + bias_n - logit p(1),    p without any context
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -69,7 +68,7 @@ class VectorInputs {
  private:
     float evidence(float dot_product, const VectorInput::Nodes& of, std::size_t node, float root) const {
         const float z = dot_product * of.scales[node] + of.bias[node];
-        return std::min(std::max(z, -max_node_logit), max_node_logit) - root;
+        return limited_logit(z) - root;
     }
     // The runs that begin with the resets of [begin, end), and at `begin`.
     static void add_runs(const VectorText& text, std::size_t begin, std::size_t end,
