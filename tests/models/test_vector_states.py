@@ -412,7 +412,7 @@ def test_after_a_kill_a_training_goes_on_and_gives_the_same_bytes(
         ).returncode
         == 0
     )
-    run = ["train", *given, "-o", str(tmp_path / "model"), "--checkpoint", str(tmp_path / "run"), "--resume"]
+    run = ["train", *given, "-o", str(tmp_path / "model"), "--checkpoint", str(tmp_path / "run")]
     ended = subprocess.run(
         [sys.executable, "-c", ENDED, how, kind, *run], check=False, capture_output=True, timeout=60
     )
