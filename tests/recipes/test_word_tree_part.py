@@ -93,7 +93,7 @@ def test_numbers_that_follow_from_the_text(texts: tuple[Corpus, Corpus]) -> None
         ({"chains": ["w-1 q-2"]}, "chains: the value 'q-2' cannot be read"),
         ({"chains": ["w-1 " * 9]}, "chains: a chain of 9 values"),
         ({"chains": ["g3-1"]}, "chains: the value g3-1: there are 2 sets of classes"),
-        ({"chains": ["s3-1"]}, "chains: the value s3-1: there are 2 sets of states"),
+        ({"chains": ["s3-1"]}, "chains: the value s3-1: there are 1 sets of states"),
         ({"states": [], "chains": ["s1-1"]}, "chains: the value s1-1: there are 0 sets of states"),
         ({"classes": [], "states": [], "chains": ["w-1"]}, "caches: the value g1-1: there are 0 sets"),
         ({"caches": ["w-1"]}, "caches: the cache 'w-1' has no decay"),

@@ -54,20 +54,8 @@ _Texts: TypeAlias = Annotated[list[str], Meta(max_length=32)]
 
 # What pays was found on held-out text. If the model is to be small, the last go first: those that are worth
 # least for each of their bytes.
-_CHAINS = [
-    "w-1 w-2 w-3 w-4",
-    "counts: g2-1 w-1 g2-2 w-2 g2-3",
-    "s1-1 s1-2",
-    "s2-1 w-1 w-2",
-    "w-2 w-3",
-    "counts: w-3",
-    "counts: r-1 g1-1",
-    "counts: g1-1 g1-2 g1-3 g1-4 g1-5 g1-6",
-    "w-1 g2-3 g2-4",
-    "counts: r-2",
-    "g2-1 g2-2 g2-3 g2-4 g2-5 g2-6",
-    "counts: r-3",
-]
+_CHAINS = ["w-1 w-2 w-3 w-4", "s1-1 s1-2", "w-2 w-3", "counts: r-1 g1-1"]
+_STATES = ["g2-4,g2-3,w-2,w-1 200", "linear 256", "recurrent 160"]
 _CACHES = ["0.98", "0.995", "0.999", "w-1 0.9995", "w-1 w-2 0.9999", "g1-1 0.998"]
 
 
@@ -82,7 +70,7 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
             description="number of word classes of each tree",
             extra={"possible": f"a list of {SIZES}, or class files"},
         ),
-    ] = msgspec.field(default_factory=lambda: [1000, 700, 500])
+    ] = msgspec.field(default_factory=lambda: [1000, 500])
     classes: Annotated[
         list[Classes],
         Meta(
@@ -98,7 +86,7 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
             "states: linear or recurrent, and their width",
             extra={"possible": 'a list such as ["g2-4,g2-3,w-2,w-1 200", "linear 256"]'},
         ),
-    ] = msgspec.field(default_factory=lambda: ["g2-4,g2-3,w-2,w-1 200", "g1-6,g1-5,g1-4,g1-3,g1-2,g1-1 200"])
+    ] = msgspec.field(default_factory=lambda: list(_STATES))
     chains: Annotated[
         _Texts,
         Meta(
