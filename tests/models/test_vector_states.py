@@ -405,22 +405,19 @@ def test_after_a_kill_a_training_goes_on_and_gives_the_same_bytes(
         "--seed",
         "3",
     ]
-    whole = ["train", *given, "-o", str(tmp_path / "whole")]
-    assert (
-        subprocess.run(
-            [sys.executable, "-m", "stategram", *whole], check=False, capture_output=True
-        ).returncode
-        == 0
-    )
-    run = ["train", *given, "-o", str(tmp_path / "model"), "--checkpoint", str(tmp_path / "run")]
-    ended = subprocess.run(
-        [sys.executable, "-c", ENDED, how, kind, *run], check=False, capture_output=True, timeout=60
-    )
+    given += ["--checkpoint", str(tmp_path / "run"), "-o", str(tmp_path / "model")]
+    ended = call("-c", ENDED, how, kind, "train", *given)
     assert ended.returncode == (-signal.SIGKILL if how == "SIGKILL" else 130), ended.stderr
     assert not (tmp_path / "model").exists()
-    again = subprocess.run([sys.executable, "-m", "stategram", *run], check=False, capture_output=True)
-    assert again.returncode == 0, again.stderr
+    whole = ["-o", str(tmp_path / "whole"), "--checkpoint", str(tmp_path / "other")]
+    for output in ([], whole):
+        done = call("-m", "stategram", "train", *given, *output)
+        assert done.returncode == 0, done.stderr
     assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def call(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, *arguments], check=False, capture_output=True, timeout=600)
 
 
 @pytest.mark.parametrize("text", ["", "linear", "linear 33", "cubic 32", "recurrent 2048"])
