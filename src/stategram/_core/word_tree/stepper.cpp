@@ -25,6 +25,10 @@ bool are_numbers(const float* values, std::size_t n) {
     return all;
 }
 
+void copy_bytes(const float* values, std::size_t n, std::byte* to) {
+    std::copy_n(reinterpret_cast<const std::byte*>(values), n * sizeof(float), to);
+}
+
 }  // namespace
 
 class TreeStepper::Lease {
@@ -105,7 +109,7 @@ TreeStepper::TreeStepper(std::shared_ptr<const TreeModelKernel> kernel, Labels l
     const auto make = [&](std::uint32_t place, std::vector<std::byte>& state) {
         state.resize(words_size() + n_numbers * sizeof(float));
         for (std::size_t at = 0; at < words_size(); at += sizeof place) store(state.data() + at, place);
-        std::memcpy(state.data() + words_size(), numbers.data(), n_numbers * sizeof(float));
+        copy_bytes(numbers.data(), numbers.size(), state.data() + words_size());
     };
     model().vectors().start(numbers.data());
     make(before_sentence, begin_state_);
@@ -131,7 +135,7 @@ Step TreeStepper::advance(const std::byte* state, std::uint32_t id, std::byte* a
     }
     store(after, id);
     std::memcpy(after + sizeof id, state, words_size() - sizeof id);
-    std::memcpy(after + words_size(), scratch.networks.data(), scratch.networks.size() * sizeof(float));
+    copy_bytes(scratch.networks.data(), scratch.networks.size(), after + words_size());
     return {log10_prob, 0};
 }
 
@@ -139,7 +143,8 @@ void TreeStepper::prepare(const std::byte* state, Scratch& scratch) const {
     scratch.is_ready = false;
     std::memcpy(scratch.state.data(), state, state_size());
     std::memcpy(scratch.words.data(), state, words_size());
-    std::memcpy(scratch.networks.data(), state + words_size(), scratch.networks.size() * sizeof(float));
+    std::copy_n(state + words_size(), state_size() - words_size(),
+                reinterpret_cast<std::byte*>(scratch.networks.data()));
     for (const std::uint32_t word : scratch.words)
         require(word < n_words_ || word >= before_sentence, "the state is none of this model");
     require(are_numbers(scratch.networks.data(), scratch.networks.size()), "the state is none of this model");
