@@ -113,6 +113,16 @@ def test_vector_states_within_a_size(fraction: float, tmp_path: Path) -> None:
     assert loaded.score(test).log_probs.tobytes() == model.score(test).log_probs.tobytes()
 
 
+def test_large_vector_states_are_kept_where_all_fits() -> None:
+    part = msgspec.structs.replace(TREE, states=["g1-1 4", "recurrent 256"])
+    whole = train([part])
+    for limit, n_vectors in ((model_size(whole) + 9000, 1), (model_size(whole) - 1, 0)):
+        model = train([part], limit)
+        assert isinstance(model, WordTreeModel)
+        assert len(model.evidence.vectors) == n_vectors
+        assert len(model.evidence.chains) == 4
+
+
 def test_too_little_for_a_word_tree_is_refused_with_what_is_possible(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="too few: the smallest word tree model") as error:
         train([TREE], 20_000)

@@ -575,9 +575,10 @@ def _largest_within(
 
     smallest = list(extents(chains, 1))[-1]
     sizes = [one.n_bytes for one in without_counts(replace(smallest, vectors=tuple(vectors))).vectors]
-    vectors = vectors_within(sizes, vectors, max_size - size_without_counts(smallest))
+    kept = vectors_within(sizes, vectors, max_size - size_without_counts(smallest))
+    whole = Extent(tuple(chains), len(trees), tuple(vectors))
     chosen = largest_extent(
-        list(extents(chains, len(trees), vectors)),
+        list(dict.fromkeys((whole, *extents(chains, len(trees), kept)))),
         lambda chain: count_chain(chain, corpus, sources, trees, progress=progress),
         size_without_counts,
         max_size,

@@ -1,8 +1,8 @@
 """Word tree models of a given size: what is left out, and in which order.
 
 Nothing is guessed: the bytes of a chain are those of its counts, the rest is that of a model without counts.
-A byte of a vector state is worth more than one of any counts, but some counts there must be: first of all,
-the last vector states are left out until all, for one tree, need no more than half of the bytes.
+A byte of a vector state is worth more than one of any counts, but some counts there must be: if the whole is
+too large, the last vector states are left out until all, for one tree, need no more than half of the bytes.
 The order is the same for every text; it was found on held-out text, by what a byte of each is worth:
 
 1. contexts seen once, those of the most values first, of the last chain first;
