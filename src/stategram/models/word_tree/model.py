@@ -326,7 +326,7 @@ class WordTreeModel(Model):
 
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the state at the start of a sentence, or else the state that knows of no words."""
-        made = self.evidence.kernel.start(HISTORIES.index(self.history), sentence_start)
+        made = self.evidence.kernel.start(HISTORIES.index(self.history), bool(sentence_start))
         return self._state_after_words(Past(is_start=sentence_start), made)
 
     def _state_after_words(self, past: Past, words: _core.TextState) -> State:
