@@ -100,7 +100,7 @@ def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.Captur
         (["--min-count", "2"], 2, "--min-count cannot be combined with --recipe; write"),
         (["--prune", "0.1"], 2, "--prune cannot be combined with --recipe; write"),
         (["--recipe", "quick"], 2, "no recipe 'quick'"),
-        (["--recipe", "none.toml"], 3, "no such file"),
+        (["--recipe", "none.toml"], 1, "no such file"),
         (["--recipe", "WRONG"], 3, "no key 'ordr'"),
         (["--recipe", "TAGGED"], 2, "or give tags for all of them (--tags)"),
         (["--recipe", "TAGGED", "--tags", "nothing"], 1, "no such file"),
@@ -149,7 +149,7 @@ def test_an_n_gram_model_takes_what_a_recipe_takes(place: Path, capfd: pytest.Ca
     perplexity = manifest_of(place / "model")["figures"]["heldout_perplexity"]
     assert perplexity == model.perplexity((place / "held").read_text().splitlines())
     status, _, err = run("train", place / "text", "-o", place / "x", "--tags", "brill", capfd=capfd)
-    assert (status, "recipe ngram has no context that needs --tags" in err) == (2, True)
+    assert (status, "--tags is for contexts of tags: add --context" in err) == (2, True)
 
 
 # A training that is killed when it has saved its clustering, finished parts or renamed files so often.
@@ -333,6 +333,9 @@ def test_export_of_parts(place: Path, capfd: pytest.CaptureFixture[str]) -> None
 
 def test_export_states(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(*_train(place), capfd=capfd)[0] == 0
+    (place / "kept").write_text("kept")
+    status, _, err = run("export", place / "model", "--states", place / "kept", capfd=capfd)
+    assert (status, "kept already; --force replaces it" in err) == (2, True)
     status, out, err = run("export", place / "model", "--states", "-", capfd=capfd)
     assert status == 0, err
     head, *rows = [line.split("\t") for line in out.splitlines()]

@@ -71,6 +71,9 @@ def test_items_keep_their_ids(made: Path, tmp_path: Path, capfd: pytest.CaptureF
         ["7", "a,b", "1"],
         ["9", "NA", "3"],
     ]
+    items.write_text("id,text\n7,The cat\n7,sat\n")
+    status, _, err = run("score", made / "model", items, *options[:-1], capfd=capfd)
+    assert (status, "note: ids of id are there several times" in err) == (0, True)
 
 
 def test_regions_without_words(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -84,7 +84,7 @@ def test_options_that_counts_cannot_have(
         (["--merge", "--digits", "N", "-o", "-"], "--digits is for texts; leave it out with --merge"),
         (["--merge", "-o", tmp_path / "counts"], "is an input too"),
         (["--merge", "--format", "folder", "-o", tmp_path / "x"], "--merge makes one count file"),
-        (["--force", "-o", "-"], "--force is for a folder; leave it out with --format srilm"),
+        (["--format", "srilm", "-o", texts / "held"], "held already; --force"),
         (["-o", tmp_path / "model", "--format", "csv", "--shard-size", 5000], "--shard-size is for a folder"),
         (["-o", tmp_path / "model.gz", "--cluster", "local:2"], "--cluster is for a folder"),
         (["--vocab-file", texts / "held", "-o", texts / "held", "--format", "srilm"], "is an input too"),
@@ -170,6 +170,28 @@ def test_class_files_are_no_texts(
     status, _, err = run("train", texts / "train", file, "-o", tmp_path / "model", capfd=capfd)
     assert (status, f"{file} is a" in err) == (2, True), err
     assert ("--classes" in err) is (format != "parquet")
+
+
+def test_what_info_is_not_for(texts: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "classes.tsv").write_text("the\t1\na\t2\n")
+    (tmp_path / "folder").mkdir()
+    for name, options, status, message in (
+        ("classes.tsv", ["--verify"], 2, "it has neither checksums nor probabilities to verify"),
+        (
+            "folder",
+            ["--verify"],
+            3,
+            "a folder; expected a model file, an ARPA file, a class file, or a folder of counts",
+        ),
+        (
+            "folder",
+            [],
+            3,
+            "a folder; expected a model file, an ARPA file, a class file, or a folder of counts",
+        ),
+    ):
+        found, _, err = run("info", tmp_path / name, *options, capfd=capfd)
+        assert (found, message in " ".join(err.split())) == (status, True), err
 
 
 def test_stdin_is_a_text_that_may_look_like_counts(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from stategram import (
     Mixture,
     NgramModel,
     Recipe,
+    StategramError,
     UsageError,
     Vocabulary,
     WordClasses,
@@ -175,7 +176,7 @@ def test_wrong_files_are_refused(tmp_path: Path, text: str, messages: list[str])
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no recipe 'quick': there are fast, paper, best"):
         read_recipe("quick")
-    with pytest.raises(BadDataError, match="no such file"):
+    with pytest.raises(StategramError, match="no such file"):
         read_recipe(tmp_path / "none.toml")
     with pytest.raises(BadDataError, match="expected a recipe"):
         read_recipe(tmp_path)

@@ -21,6 +21,7 @@ from stategram.cli.options import (
     output_option,
     work_options,
 )
+from stategram.cli.outputs import check_not_there
 from stategram.cli.reading import counts_or_text, read_count_files, show_text
 from stategram.counts import (
     MIN_SHARD_SIZE,
@@ -116,10 +117,8 @@ def count(
             raise click.UsageError("--merge makes one count file; give another --format than folder")
         _count_into_folder(names, output, order or _ORDER, text, shard_size, cluster, console, replaces=force)
     else:
-        refuse_options(
-            ("force", "shard_size", "cluster"), f"is for a folder; leave it out with --format {format}"
-        )
-        _count_into_file(names, output, format, order, text, console, merge=merge)
+        refuse_options(("shard_size", "cluster"), f"is for a folder; leave it out with --format {format}")
+        _count_into_file(names, output, format, order, text, console, merge=merge, force=force)
 
 
 def _count_into_folder(
@@ -167,8 +166,10 @@ def _count_into_file(
     console: Console,
     *,
     merge: bool,
+    force: bool,
 ) -> None:
     check_output_file(output, [*names, *([text.vocab_file] if text.vocab_file else [])])
+    check_not_there(output, force=force)
     if merge:
         refuse_options(FORMAT_OPTIONS, "is for texts; leave it out with --merge")
         console.steps = 2

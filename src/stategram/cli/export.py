@@ -61,9 +61,6 @@ _OUTPUTS = {
     "states": (),
 }
 
-# Replaced without --force, as the tables of other commands are.
-_TABLES = ("classes", "states")
-
 _M = TypeVar("_M", bound=Model)
 
 
@@ -261,15 +258,14 @@ def _only_output(places: Mapping[str, str | None]) -> tuple[str, str]:
 
 
 def _check_files(output: str, place: str, model_name: str, *, force: bool) -> None:
-    """Refuse files that cannot be written, are inputs or, unless they are tables, are there already."""
+    """Refuse files that cannot be written, are inputs, or are there already."""
     files = {"class_lm": class_lm_files, "fst": fst_files}
     if output in files and place.endswith(("/", os.sep)):
         raise click.UsageError("PREFIX is a folder; give the beginning of a file name, such as FOLDER/model")
     for file in files[output](place) if output in files else (place,):
         check_output_apart(file, model_name)
         check_place(file)
-        if output not in _TABLES:
-            check_not_there(file, force=force)
+        check_not_there(file, force=force)
 
 
 def _metavar(output: str) -> str:

@@ -20,7 +20,7 @@ from stategram.errors import BadDataError
 from stategram.evaluation import history_sums
 from stategram.formats import ModelInfo, model_info
 from stategram.progress import subprogress
-from stategram.storage import is_url
+from stategram.storage import is_archive, is_url
 from stategram.wording import escaped, plural, size
 
 # What is among the facts already, or at the parts.
@@ -54,6 +54,11 @@ def info(model_name: str, verify: bool, as_json: bool, console: Console) -> None
     random histories, always the same. Sums may be off by 0.000001, those of an ARPA file by 0.0001, those of
     a compact model by 0.02.
     """
+    if Path(model_name).is_dir() and not is_counts(model_name):
+        raise BadDataError(
+            f"{model_name}: a folder; expected a model file, an ARPA file, a class file, or a folder of "
+            "counts (stategram count)"
+        )
     if not verify:
         check_inputs([model_name])
         found = model_info(model_name)
@@ -63,8 +68,22 @@ def info(model_name: str, verify: bool, as_json: bool, console: Console) -> None
         raise click.UsageError("--json cannot be combined with --verify; its exit code is for machines")
     elif (is_url(model_name) or Path(model_name).is_dir()) and is_counts(model_name):
         _verify_counts(model_name, console)
+    elif _is_class_file(model_name):
+        raise click.UsageError(
+            f"{model_name} is a class file: it has neither checksums nor probabilities to verify; leave "
+            "--verify out"
+        )
     else:
         _verify_model(model_name, console)
+
+
+def _is_class_file(name: str) -> bool:
+    if is_url(name) or not Path(name).is_file() or is_archive(name):  # a pipe can be read only once
+        return False
+    try:
+        return model_info(name).kind == "classes"
+    except BadDataError:
+        return False
 
 
 def _verify_model(name: str, console: Console) -> None:

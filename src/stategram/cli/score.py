@@ -151,6 +151,13 @@ def score(
                 rows = read_items(
                     names[0], text_column=text_column, id_column=id_column, region_column=region_column
                 )
+                if id_column and not region_column:
+                    ids = rows.columns[id_column].tolist()
+                    if len(set(ids)) < len(ids):
+                        console.info(
+                            f"      note: ids of {id_column} are there several times, but each row is "
+                            "scored as a sentence; rows are parts of one with --region-column"
+                        )
                 items = ItemBlock.of_items(rows, text_format)
                 dropped = items.block.corpus.stats.n_dropped
                 score_items(scorer, items, chosen, f"{by}s", progress).write(output, found_format)

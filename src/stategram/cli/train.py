@@ -262,6 +262,10 @@ def _recipe(
     else:
         found = Recipe(name="ngram", part=[ngram])
     if tags and not any(part.lacks_tags for part in found.part):
+        if not kinds:
+            raise click.UsageError(
+                "--tags is for contexts of tags: add --context, such as t-3,w-1, or a --recipe with some"
+            )
         raise click.UsageError(f"recipe {found.name} has no context that needs --tags; remove it")
     try:
         return found.with_tags(tags)

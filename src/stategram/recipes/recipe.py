@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from stategram.clustering import is_size
 from stategram.contexts import file_of_tags
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.models import GATE_KINDS, Budget
 from stategram.recipes.clustered_part import ClusteredPart
 from stategram.recipes.ngram_parts import CachePart, CategoryNgramPart, NgramPart
@@ -186,7 +186,7 @@ def read_recipe(name: str | os.PathLike[str]) -> Recipe:
         data = tomllib.loads(path.read_bytes().decode())
     except FileNotFoundError as error:
         if path.suffix == ".toml" or path.name != os.fspath(name):
-            raise BadDataError(f"{path}: no such file; expected a recipe in TOML") from error
+            raise StategramError(f"{path}: no such file; expected a recipe in TOML") from error
         raise UsageError(
             f"no recipe {os.fspath(name)!r}: there are {', '.join(RECIPES)}, and files such as recipe.toml"
         ) from error

@@ -124,9 +124,11 @@ def _ngram_model(model: Model, order: int | None, text: Text | None, progress: P
         part for part in known if part.order >= (order or _MIN_ORDER) and part.vocabulary == model.vocabulary
     ]
     if not found:
+        longest = max((part.order for part in known if part.vocabulary == model.vocabulary), default=0)
+        lower = f", or an order of at most {longest}" if longest >= _MIN_ORDER else ""
         raise UsageError(
             f"{model!r} has no n-gram model of order {order or _MIN_ORDER} or more, with all its words, "
-            "to take histories from; give the training text (--train), or a lower order"
+            f"to take histories from; give the training text (--train){lower}"
         )
     best = max(found, key=lambda part: sum(part.trie.sizes))
     return cut_ngrams(best, order) if order else best

@@ -68,7 +68,9 @@ def compact_model(model: M, *, progress: Progress | None = None) -> M:
 
     compacted = model._map_ngrams(compact)
     if n_models == 0:
-        raise UsageError(f"{model!r} has no n-grams to make smaller; train it smaller (train --max-size)")
+        raise UsageError(
+            f"{model!r} cannot be compact, it has no n-grams to make smaller; train it with --max-size"
+        )
     return compacted
 
 

@@ -107,7 +107,9 @@ class _Pruning(Generic[M]):
 
         model._map_ngrams(gather)
         if not self.tries:
-            raise UsageError(f"{model!r} has no n-grams to drop; train it smaller (train --max-size)")
+            raise UsageError(
+                f"{model!r} cannot be pruned, it has no n-grams to drop; train it with --max-size"
+            )
         self.sorted = np.sort(np.concatenate([worths[1:] for worths in self.worths]))[::-1]  # without roots
         self.n_words = int(np.count_nonzero(np.isposinf(self.sorted)))
 
