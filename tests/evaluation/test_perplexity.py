@@ -26,7 +26,7 @@ from stategram import (
 )
 from stategram.evaluation import history_sums
 from stategram.explore.app import ExploredModel, Explorer
-from stategram.explore.views import gallery
+from stategram.explore.content import gallery
 from stategram.formats import read_arpa
 from stategram.models import Gate, Scores
 from story import sentences, word_tree_part

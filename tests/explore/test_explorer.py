@@ -24,7 +24,7 @@ from stategram import (
 )
 from stategram.explore.app import ExploredModel, Explorer
 from stategram.explore.app.explorer import ENDPOINTS
-from stategram.explore.views import class_set, class_sources, word_fractions
+from stategram.explore.content import class_set, class_sources, word_fractions
 from word_tree_models import model as word_tree
 from word_tree_models import texts as word_tree_texts
 

@@ -19,8 +19,8 @@ from stategram import (
     open_model,
 )
 from stategram.contexts.tags import tag_words
-from stategram.explore.views import ClassSet, ClusterGallery, gallery, representative_members
-from stategram.explore.views.examples import effective_number, information
+from stategram.explore.content import ClassSet, ClusterGallery, gallery, representative_members
+from stategram.explore.content.examples import effective_number, information
 from stategram.formats import write_states
 from story import sentences
 

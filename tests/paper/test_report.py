@@ -16,10 +16,10 @@ from reproductions import sample
 from stategram.display import table_text
 from stategram.errors import StategramError
 from stategram.evaluation import Difference, Resampling
+from stategram.explore.content import ClusterGallery
 from stategram.explore.pages import check_libraries
 from stategram.explore.pages.charts import Chart
 from stategram.explore.pages.line_charts import panel_svg
-from stategram.explore.views import ClusterGallery
 from stategram.paper import summary, write_report
 from stategram.paper.charts import bands_chart, sweeps_chart, weights_chart
 from stategram.paper.claims import N_CLAIMS

@@ -10,7 +10,7 @@ import numpy as np
 
 from stategram.clustering import SweepRecord
 from stategram.evaluation import Interval, PartFigures, PerplexityFigures, ResampledPerplexity, Resampling
-from stategram.explore.views import (
+from stategram.explore.content import (
     CategoryExample,
     ClusterGallery,
     ContextExample,

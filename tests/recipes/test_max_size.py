@@ -14,7 +14,7 @@ from command_line import run
 from planted import planted_text
 from stategram import Budget, Model, Recipe, UsageError, open_model, train_recipe
 from stategram.models import Chain, WordTreeModel, model_size
-from stategram.models.word_tree.size_budget import Extent, extents
+from stategram.models.word_tree.max_size import Extent, extents
 from stategram.recipes import CategoryNgramPart, ClusteredPart, NgramPart, WordTreePart
 from stategram.recipes.part import Part
 from word_tree_models import texts

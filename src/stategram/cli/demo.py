@@ -25,7 +25,7 @@ from stategram.evaluation import (
     compare,
     describe_comparison,
 )
-from stategram.explore.views import ClassSet, representative_members
+from stategram.explore.content import ClassSet, representative_members
 from stategram.models import Model
 from stategram.recipes import train_recipe
 from stategram.storage import archive_kind, open_archive

@@ -22,17 +22,16 @@ from stategram.counts.ngrams import (
 )
 from stategram.counts.ranges import (
     MAX_ORDER,
-    MIN_SHARD_SIZE,
     RANGE_SIZE,
     TOO_LARGE_ADVICE,
     CountedLevel,
     GrowingLevels,
-    default_shard_size,
     ranges_of,
     require_countable,
     trie_numbers,
 )
 from stategram.counts.sharded_text import Reading, Shard, ShardedText, shard_text
+from stategram.counts.shards import MIN_SHARD_SIZE, default_shard_size
 from stategram.counts.workspace import Workspace, peak_memory
 
 __all__ = [

@@ -22,9 +22,10 @@ import numpy as np
 
 from stategram import _core
 from stategram.counts.blobs import AnyBlobs, Blobs, CheckedBlobs, full_name
-from stategram.counts.ranges import MAX_ORDER, SHARD_SIZE, RunPart, Runs, positions_by_number, require_order
+from stategram.counts.ranges import MAX_ORDER, RunPart, Runs, positions_by_number, require_order
 from stategram.counts.runs import MergeTask, count_runs, in_threads, levels_of_runs, merge_tasks, numbers_of
 from stategram.counts.sharded_text import Reading, Shard, ShardedText, read_shard, shard_text
+from stategram.counts.shards import SHARD_SIZE
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.progress import Progress, report_each, subprogress
 from stategram.resources import Resources

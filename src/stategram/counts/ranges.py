@@ -1,4 +1,4 @@
-"""How much is counted at a time: shards of a text, and ranges of first symbols, one after the other."""
+"""How much is counted at a time: ranges of first symbols, one after the other."""
 
 from __future__ import annotations
 
@@ -23,11 +23,6 @@ TOO_LARGE_ADVICE = (
 )
 # Positions of the text that are counted at a time; more gain nothing.
 RANGE_SIZE = 12_000_000
-SHARD_SIZE = 1 << 26
-"""The default size of a shard in bytes of text: what it takes to count one fits into half a gigabyte."""
-MIN_SHARD_SIZE = 1 << 10
-"""Each shard becomes some files: with smaller ones there is more of them than of text."""
-_MIN_DEFAULT_SHARD = 1 << 20
 
 # Measured on texts of 8 and 40 million words, n-grams of 3 and 5 words; upper ends.
 _BYTES_PER_POSITION = 40  # while the n-grams of a range of first words are counted,
@@ -104,12 +99,6 @@ def fitting_range_size(order: int, n_words: int, range_size: int = RANGE_SIZE) -
             f"use; give {format_size(in_use + needed)} or more"
         )
     return min(range_size, (memory - in_use) // (2 * bytes_per_position))
-
-
-def default_shard_size() -> int:
-    """Return the bytes of text in a shard: fewer than `SHARD_SIZE` if memory is limited."""
-    memory = Resources.current().memory
-    return SHARD_SIZE if memory is None else max(_MIN_DEFAULT_SHARD, min(SHARD_SIZE, memory // 12))
 
 
 class GrowingLevels:

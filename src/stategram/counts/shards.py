@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from stategram.counts.ranges import SHARD_SIZE
 from stategram.errors import BadDataError
+from stategram.resources import Resources
 from stategram.text import (
     Corpus,
     LineEncoder,
@@ -20,6 +20,12 @@ from stategram.text import (
     read_blocks,
     read_lines,
 )
+
+SHARD_SIZE = 1 << 26
+"""The default size of a shard in bytes of text: what it takes to count one fits into half a gigabyte."""
+MIN_SHARD_SIZE = 1 << 10
+"""Each shard becomes some files: with smaller ones there is more of them than of text."""
+_MIN_DEFAULT_SHARD = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,12 @@ class ShardStats(msgspec.Struct, frozen=True):
     """Where the first of them is: the part, of those that were read together,"""
     wide_space_line: int = 0
     """and the line, numbered from the beginning of the part; 0 if there is none."""
+
+
+def default_shard_size() -> int:
+    """Return the bytes of text in a shard: fewer than `SHARD_SIZE` if memory is limited."""
+    memory = Resources.current().memory
+    return SHARD_SIZE if memory is None else max(_MIN_DEFAULT_SHARD, min(SHARD_SIZE, memory // 12))
 
 
 def text_parts(names: Sequence[str], part_size: int = SHARD_SIZE) -> list[TextPart]:

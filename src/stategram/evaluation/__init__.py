@@ -7,8 +7,8 @@ from stategram.evaluation.class_bigram import (
 )
 from stategram.evaluation.comparison import ComparedModel, Comparison, compare, compare_scores
 from stategram.evaluation.figures import describe_class_bigram, describe_comparison, describe_perplexity
-from stategram.evaluation.heldout import cross_validated, heldout_tables
 from stategram.evaluation.normalisation import HistorySum, history_sums
+from stategram.evaluation.parts_table import cross_validated, heldout_tables
 from stategram.evaluation.perplexity import (
     HistoryFigures,
     OrderFigures,

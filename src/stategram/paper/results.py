@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from stategram.clustering import SweepRecord
 from stategram.evaluation import Difference, PartFigures, PerplexityFigures, Resampling
-from stategram.explore.views import ClusterGallery, Data
+from stategram.explore.content import ClusterGallery, Data
 from stategram.storage import InputFile
 
 FORMAT = 6

@@ -20,7 +20,7 @@ from stategram.evaluation import (
     evaluate_resampled,
     score_in_pieces,
 )
-from stategram.explore.views import gallery
+from stategram.explore.content import gallery
 from stategram.models import Scores, State, fit_weights, interpolate
 from stategram.paper.published import PAPER
 from stategram.paper.results import Clusters, CountBand, RowName, RowResult

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.explore.app.explored import ExploredModel
 from stategram.explore.app.requests import Answer, Number, Source, Word
-from stategram.explore.views import ClassSet, StateSet, greatest
+from stategram.explore.content import ClassSet, StateSet, greatest
 from stategram.text import UNKNOWN
 
 # So many members, neighbours and nearest ones of a class.

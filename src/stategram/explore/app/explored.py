@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.explore.views import (
+from stategram.explore.content import (
     ClassSet,
     StateSet,
     class_set,

@@ -17,8 +17,8 @@ from stategram.evaluation import (
 )
 from stategram.explore.app.explored import ExploredModel
 from stategram.explore.app.requests import Answer
+from stategram.explore.content import representative_members, representative_states
 from stategram.explore.pages import input_files_table
-from stategram.explore.views import representative_members, representative_states
 from stategram.models import Model, frequent_ngrams
 from stategram.storage import Entries, InputFile, Natural, Positive
 from stategram.text import SPECIAL_WORDS

@@ -19,8 +19,8 @@ from stategram.explore.app.explored import ExploredModel
 from stategram.explore.app.explorer import Explorer
 from stategram.explore.app.overview import CLUSTERS, frequent_texts
 from stategram.explore.app.text_answers import read_text
+from stategram.explore.content import representative_members, representative_states
 from stategram.explore.pages import policy_of, style_sheet, theme_script
-from stategram.explore.views import representative_members, representative_states
 from stategram.progress import Progress
 from stategram.text import END
 

@@ -34,7 +34,7 @@ from stategram.models.word_tree.counting import count_chain
 from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.files import read_evidence, write_evidence
 from stategram.models.word_tree.learning import choose_blocks, learn_weights
-from stategram.models.word_tree.size_budget import Extent, extents, largest_extent, vectors_within
+from stategram.models.word_tree.max_size import Extent, extents, largest_extent, vectors_within
 from stategram.models.word_tree.stepping import make_stepper
 from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import Past, ValueSources, values_of
@@ -138,7 +138,7 @@ class WordTreeModel(Model):
             How many nodes of a tree have weights of their own.
         budget
             How large the file of the model may be. Vector states that need more than half of it are left
-            out, then contexts seen once, then trees and chains from the last on (`size_budget`). UsageError
+            out, then contexts seen once, then trees and chains from the last on (`max_size.py`). UsageError
             if ``max_size`` is too small.
         seed
             The seed of the choice of events.

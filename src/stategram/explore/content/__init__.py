@@ -1,6 +1,6 @@
 """Sets of classes and states of models, and the representative ones: what pages and the explorer show."""
 
-from stategram.explore.views.class_sets import (
+from stategram.explore.content.class_sets import (
     ClassSet,
     Data,
     WordExample,
@@ -9,14 +9,14 @@ from stategram.explore.views.class_sets import (
     greatest,
     word_fractions,
 )
-from stategram.explore.views.examples import (
+from stategram.explore.content.examples import (
     CategoryExample,
     ClusterGallery,
     gallery,
     representative_members,
     representative_states,
 )
-from stategram.explore.views.state_sets import (
+from stategram.explore.content.state_sets import (
     ContextExample,
     StateExample,
     StateSet,

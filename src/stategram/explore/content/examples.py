@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.explore.views.class_sets import ClassSet, Data, WordExample
-from stategram.explore.views.state_sets import StateExample, state_set
+from stategram.explore.content.class_sets import ClassSet, Data, WordExample
+from stategram.explore.content.state_sets import StateExample, state_set
 from stategram.models import Model, ModelStates
 from stategram.text import Vocabulary
 

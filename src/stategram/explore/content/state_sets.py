@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.explore.views.class_sets import Data, WordExample, hellinger
+from stategram.explore.content.class_sets import Data, WordExample, hellinger
 from stategram.models import Model, ModelStates
 from stategram.models.state_counts import StateCounts
 from stategram.text import Corpus, Vocabulary
