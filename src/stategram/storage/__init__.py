@@ -9,8 +9,14 @@ from stategram.storage.archive import (
     open_archive,
     write_archive,
 )
-from stategram.storage.files import (
+from stategram.storage.compression import (
     COMPRESSED_SUFFIXES,
+    COMPRESSION_DAMAGE,
+    HEAD_SIZE,
+    compression_of_head,
+    uncompressed_name,
+)
+from stategram.storage.files import (
     Place,
     atomic_open,
     atomic_write,
@@ -23,7 +29,6 @@ from stategram.storage.files import (
     lock,
     shown_url,
     temporary_files,
-    uncompressed_name,
 )
 from stategram.storage.manifest import (
     Entries,
@@ -47,6 +52,8 @@ from stategram.storage.urls import open_url, url_size, url_stamp
 
 __all__ = [
     "COMPRESSED_SUFFIXES",
+    "COMPRESSION_DAMAGE",
+    "HEAD_SIZE",
     "Archive",
     "Entries",
     "Finite",
@@ -68,6 +75,7 @@ __all__ = [
     "check_fields",
     "check_place",
     "check_store",
+    "compression_of_head",
     "content_key",
     "expand_urls",
     "file_sha256",

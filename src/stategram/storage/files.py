@@ -6,34 +6,27 @@ released when the process exits: a temporary file that nobody holds was left by 
 
 from __future__ import annotations
 
-import bz2
 import contextlib
 import errno
-import gzip
 import itertools
-import lzma
 import os
 import re
 import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from stategram.errors import StategramError, UsageError
+from stategram.storage.compression import Writer, compression_of_name
 
 if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -44,34 +37,6 @@ _TEMPORARY = re.compile(r"(.+)\.[0-9a-f]{16}\.partial")
 
 Place: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 """A path, ``-`` for the standard stream, or an open binary stream."""
-
-
-class Writer(Protocol):
-    """What takes bytes, one piece after the other."""
-
-    def write(self, data: ReadableBuffer, /) -> int:
-        """Take the next bytes."""
-
-
-# Level 9 of gzip takes twice the time of 6 for a hundredth of the size.
-_PACKERS: dict[str, Callable[[BinaryIO], AbstractContextManager[Writer]]] = {
-    ".gz": lambda file: gzip.GzipFile("", "wb", 6, file, 0),
-    ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115
-    ".bz2": lambda file: bz2.BZ2File(file, "wb"),
-    ".zst": lambda file: zstd.ZstdFile(file, "wb"),
-}
-COMPRESSED_SUFFIXES = tuple(_PACKERS)
-"""The ends of names of compressed files."""
-
-
-def uncompressed_name(name: str) -> str:
-    """Return the name of a file without the suffix of its compression.
-
-    >>> uncompressed_name("a/model.arpa.gz"), uncompressed_name("model.arpa")
-    ('a/model.arpa', 'model.arpa')
-    """
-    path = Path(name)
-    return name.removesuffix(path.suffix) if path.suffix in COMPRESSED_SUFFIXES else name
 
 
 def is_url(name: str) -> bool:
@@ -245,7 +210,8 @@ def _sync(folder: Path) -> None:
 
 
 def _packing(path: Path, file: BinaryIO) -> AbstractContextManager[Writer]:
-    return _PACKERS.get(path.suffix, nullcontext)(file)
+    kind = compression_of_name(path.name)
+    return nullcontext(file) if kind is None else kind.writer(file)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from stategram import _core
 from stategram.errors import UsageError
 from stategram.resources import Resources
 from stategram.storage import Place, atomic_open, uncompressed_name
-from stategram.storage.files import Writer
+from stategram.storage.compression import Writer
 from stategram.tables.table import TextColumn, load_library, missing_of
 
 if TYPE_CHECKING:

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import bz2
 import errno
-import gzip
 import io
 import logging
-import lzma
 import os
 import re
 import select
 import stat
 import sys
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from stategram.errors import BadDataError, StategramError
-from stategram.storage import is_url, open_url, shown_url, url_size
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from stategram.storage import (
+    COMPRESSION_DAMAGE,
+    HEAD_SIZE,
+    compression_of_head,
+    is_url,
+    open_url,
+    shown_url,
+    url_size,
+)
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -41,16 +40,6 @@ BLOCK_SIZE = 1 << 21
 
 # A server takes some time to say how large a file is, and is asked about many of them.
 _REQUESTS_AT_ONCE = 16
-
-# Compressed files are recognized by their first bytes, whatever their names.
-_HEAD = 10
-_KINDS: list[tuple[str, re.Pattern[bytes], Callable[[IO[bytes]], IO[bytes]]]] = [
-    ("gzip", re.compile(rb"\x1f\x8b\x08"), lambda file: cast(IO[bytes], gzip.GzipFile(fileobj=file))),
-    ("xz", re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
-    ("bzip2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
-    ("zstd", re.compile(rb"\x28\xb5\x2f\xfd"), lambda file: cast(IO[bytes], zstd.ZstdFile(file))),
-]
-_DAMAGE = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 
 # Of a text in another encoding.
 _SAMPLE = 4096
@@ -106,8 +95,8 @@ def total_size(names: Sequence[str]) -> int | None:
 def compression(name: str) -> str | None:
     """Return the kind of compression of a file or URL, which its first bytes show; None if it is plain."""
     with _reading(name), _open(name) as file:
-        found = _kind(_Source(file, waits=True).head)
-        return found[0] if found else None
+        found = compression_of_head(_Source(file, waits=True).head)
+        return found.name if found else None
 
 
 def read_blocks(
@@ -122,14 +111,14 @@ def read_blocks(
     with _reading(name), _open(name, begin) as file:
         size = None if end is None else max(end - begin, 0)
         source = _Source(file, waits=not (live and _is_live(file)), size=size)
-        found = None if begin else _kind(source.head)
+        found = None if begin else compression_of_head(source.head)
         if found is not None:
-            kind, decompressed = found
             if end is not None:
                 raise StategramError(
-                    f"cannot read a part of {display_name(name)}: it is compressed ({kind}); read it whole"
+                    f"cannot read a part of {display_name(name)}: it is compressed ({found.name}); "
+                    "read it whole"
                 )
-            yield from _read_compressed(name, kind, decompressed(cast(IO[bytes], source)), source)
+            yield from _read_compressed(name, found.name, found.reader(cast(IO[bytes], source)), source)
             return
         while block := source.take(BLOCK_SIZE):
             yield block, source.taken
@@ -156,14 +145,6 @@ def _reading(name: str | IO[bytes]) -> Iterator[None]:
         ) from error
 
 
-def _kind(head: bytes) -> tuple[str, Callable[[IO[bytes]], IO[bytes]]] | None:
-    """Return the name of a kind of compression and what opens it; None if the first bytes are of no kind."""
-    for kind, start, decompressed in _KINDS:
-        if start.match(head):
-            return kind, decompressed
-    return None
-
-
 def read_all(name: str | IO[bytes]) -> bytes:
     """Return all bytes of a file or stream, decompressed."""
     return b"".join(block for block, _ in read_blocks(name))
@@ -175,7 +156,7 @@ def _read_compressed(
     while True:
         try:
             block = stream.read(BLOCK_SIZE)
-        except (*_DAMAGE, OSError) as error:
+        except (*COMPRESSION_DAMAGE, OSError) as error:
             # bz2 and gzip report damage as an OSError; those of the system carry a number.
             if isinstance(error, OSError) and error.errno is not None:
                 raise
@@ -269,7 +250,9 @@ class _Source(io.RawIOBase):
     def _read_head(self) -> bytes:
         head = b""
         # No kind of compressed file has a line end before what it is recognized by.
-        while len(head) < _HEAD and b"\n" not in head and (more := self._read_some(_HEAD - len(head))):
+        while (
+            len(head) < HEAD_SIZE and b"\n" not in head and (more := self._read_some(HEAD_SIZE - len(head)))
+        ):
             head += more
         return head
 
