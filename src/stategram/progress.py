@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from stategram.wording import duration
+from stategram.display import duration
 
 Result = TypeVar("Result")
 

@@ -18,9 +18,9 @@ import pytest
 from command_line import check_error, run
 from stategram import cli, read_corpus
 from stategram.counts import count_bigrams
+from stategram.display import perplexity
 from stategram.evaluation import class_bigram_perplexity
 from stategram.formats import read_classes
-from stategram.wording import perplexity
 
 TEXT = "the cat sat\nthe dog sat\na cat ran\na dog ran\n" * 5
 

@@ -18,7 +18,7 @@ import pytest
 from command_line import make_models, manifest_of, run
 from explorers import HOSTILE, bigram
 from stategram import open_model
-from stategram.wording import perplexity
+from stategram.display import perplexity
 from story import RECIPE, sentences
 
 

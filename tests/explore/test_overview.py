@@ -25,9 +25,9 @@ from stategram import (
     evaluate,
     train_recipe,
 )
+from stategram.display import percent, perplexity
 from stategram.explore.app import ExploredModel, Explorer, saved_page
 from stategram.models import frequent_ngrams, word_frequencies
-from stategram.wording import percent, perplexity
 from story import sentences, word_tree_part
 
 

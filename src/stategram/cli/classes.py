@@ -18,13 +18,12 @@ from stategram.cli.options import (
 from stategram.cli.reading import counts_or_text
 from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy
 from stategram.counts import CountedText, ShardedText, count_bigrams
-from stategram.display import description_text
+from stategram.display import description_text, plural
 from stategram.evaluation import class_bigram_perplexity, describe_class_bigram
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
 from stategram.storage import expand_urls
 from stategram.tables import choose_format
 from stategram.text import Corpus, read_corpus
-from stategram.wording import plural
 
 
 @click.command(

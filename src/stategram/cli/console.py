@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stategram.cli.streams import terminal_stream
-from stategram.display import DisplayTable, table_text
+from stategram.display import DisplayTable, table_text, visible
 from stategram.errors import UnknownWordsWarning
 from stategram.progress import Progress, Stop
-from stategram.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole

@@ -32,12 +32,12 @@ from stategram.counts import (
     count_ngrams,
     default_shard_size,
 )
+from stategram.display import command_line, plural
+from stategram.display import size as format_bytes
 from stategram.formats import COUNT_FORMATS, write_counts
 from stategram.resources import Executor, parse_size
 from stategram.storage import expand_urls, is_url, uncompressed_name
 from stategram.tables import choose_format
-from stategram.wording import command_line, plural
-from stategram.wording import size as format_bytes
 from stategram.workers import open_cluster
 
 _FOLDER = "folder"

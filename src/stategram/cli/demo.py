@@ -17,7 +17,7 @@ from stategram.cli.options import (
 from stategram.cli.outputs import check_output
 from stategram.clustering import WordClasses
 from stategram.counts import count_bigrams
-from stategram.display import Cell, table_text
+from stategram.display import Cell, command_line, perplexity, plural, table_text
 from stategram.evaluation import (
     ClassBigramFigures,
     Comparison,
@@ -31,7 +31,6 @@ from stategram.recipes import train_recipe
 from stategram.storage import archive_kind, open_archive
 from stategram.text import Corpus, TextFormat, corpus_from_sentences
 from stategram.text.sotu import SotuCorpus, load_sotu
-from stategram.wording import command_line, perplexity, plural
 
 _OUTPUT = "demo-model"
 _RECIPE = "fast"

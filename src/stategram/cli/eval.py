@@ -16,7 +16,7 @@ from stategram.cli.options import (
     work_options,
 )
 from stategram.cli.reading import read_model, read_test
-from stategram.display import description_text, json_text
+from stategram.display import description_text, json_text, plural
 from stategram.evaluation import (
     compare_scores,
     describe_comparison,
@@ -26,7 +26,6 @@ from stategram.evaluation import (
 )
 from stategram.models import Scores, UnknownWords
 from stategram.storage import expand_urls
-from stategram.wording import plural
 
 
 @click.command(

@@ -13,11 +13,11 @@ from stategram.cli.checks import check_inputs, check_output_file, refuse_options
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, output_option, work_options
 from stategram.cli.reading import format_for, read_model_and_manifest, show_read_stats
+from stategram.display import printable
 from stategram.explore.app import ExploredModel, Explorer, listen, saved_page, serve
 from stategram.explore.pages import check_libraries
 from stategram.storage import atomic_write, input_files
 from stategram.text import Corpus, read_corpora
-from stategram.wording import printable
 
 # The beginning of a text that the page shows first.
 _SAMPLE_WORDS, _SAMPLE_CHARACTERS = 300, 6000

@@ -24,6 +24,7 @@ from stategram.cli.options import (
 )
 from stategram.cli.outputs import check_not_there, note_order
 from stategram.cli.reading import read_model, read_test
+from stategram.display import plural
 from stategram.errors import BadDataError
 from stategram.formats import (
     EPSILON,
@@ -50,7 +51,6 @@ from stategram.progress import Progress, subprogress
 from stategram.storage import check_place
 from stategram.tables import choose_format
 from stategram.text import Corpus
-from stategram.wording import plural
 
 # What is written, and the options that go with it alone.
 _OUTPUTS = {

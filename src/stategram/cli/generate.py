@@ -12,9 +12,9 @@ from stategram.cli.options import (
     seed_option,
 )
 from stategram.cli.reading import format_for, read_model, takes_time
+from stategram.display import plural
 from stategram.models import HISTORIES
 from stategram.models import generate as generate_sentences
-from stategram.wording import plural
 
 
 @click.command(

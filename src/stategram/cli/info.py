@@ -15,13 +15,12 @@ from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, json_option, work_options
 from stategram.cli.reading import read_model_and_manifest
 from stategram.counts import check_counts, is_counts, open_counts
-from stategram.display import Description, description_text
+from stategram.display import Description, description_text, escaped, plural, size
 from stategram.errors import BadDataError
 from stategram.evaluation import history_sums
 from stategram.formats import ModelInfo, model_info
 from stategram.progress import subprogress
 from stategram.storage import is_archive, is_url
-from stategram.wording import escaped, plural, size
 
 # What is among the facts already, or at the parts.
 _SHOWN_ELSEWHERE = frozenset(("ngrams", "parameters", "part", "seed", "model"))

@@ -21,11 +21,10 @@ from stategram.cli.options import (
 )
 from stategram.cli.outputs import check_output, is_arpa_name, ngram_model, write_output
 from stategram.cli.reading import read_model, read_test
-from stategram.display import Column, display_table
+from stategram.display import Column, display_table, percent, perplexity, plural
 from stategram.evaluation import heldout_tables
 from stategram.models import GATE_KINDS, Gate, Mixture, Model, check_weights, merge_ngrams
 from stategram.text import UNKNOWN, Corpus, TextFormat
-from stategram.wording import percent, perplexity, plural
 
 # KenLM's probability of unknown words in a model without <unk>, and less.
 _NO_PROBABILITY = 1e-50

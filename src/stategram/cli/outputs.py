@@ -12,13 +12,13 @@ import click
 
 from stategram.cli.checks import check_output_apart
 from stategram.cli.console import Console
+from stategram.display import plural
 from stategram.errors import BadDataError, StategramError
 from stategram.formats import has_arpa_name, write_arpa
 from stategram.models import Model, NgramModel, model_size
 from stategram.progress import subprogress
 from stategram.resources import Resources
 from stategram.storage import archive_kind, check_archive_place, check_place, input_files
-from stategram.wording import plural
 
 _MIN_ORDER_OF_KENLM = 2
 _DEFAULT_MAX_ORDER_OF_KENLM = 6

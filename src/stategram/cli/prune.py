@@ -23,10 +23,10 @@ from stategram.cli.outputs import (
     write_output,
 )
 from stategram.cli.reading import read_model
+from stategram.display import plural
 from stategram.errors import BadDataError
 from stategram.models import NO_LIMIT, Budget, Model, prune_model
 from stategram.text import SPECIAL_WORDS, Vocabulary
-from stategram.wording import plural
 
 
 @click.command(

@@ -23,6 +23,7 @@ from stategram.counts import (
     open_counts,
     shard_text,
 )
+from stategram.display import plural
 from stategram.formats import open_model, read_counts
 from stategram.models import Model, model_of
 from stategram.storage import is_archive, is_url, open_archive
@@ -36,7 +37,6 @@ from stategram.text import (
     read_corpus,
     total_size,
 )
-from stategram.wording import plural
 
 # The beginning of a file by which a count file is told from a text.
 _SAMPLE = 1 << 16

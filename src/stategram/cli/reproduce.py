@@ -23,6 +23,7 @@ from stategram.cli.options import (
     train_option,
 )
 from stategram.contexts import file_of_tags
+from stategram.display import command_line
 from stategram.explore.pages import check_libraries
 from stategram.paper import (
     TABLES,
@@ -39,7 +40,6 @@ from stategram.paper import (
 )
 from stategram.progress import Progress
 from stategram.text.sotu import load_sotu
-from stategram.wording import command_line
 
 
 @click.command(

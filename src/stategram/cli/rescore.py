@@ -11,11 +11,10 @@ from stategram.cli.checks import check_inputs, check_output_file
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, history_options, json_option, output_option, work_options
 from stategram.cli.reading import format_for, read_model
-from stategram.display import Column, display_table, json_text, table_text
+from stategram.display import Column, display_table, json_text, plural, table_text
 from stategram.evaluation import Rescored, WordErrors
 from stategram.evaluation import rescore as rescore_lists
 from stategram.formats import read_nbest, read_references, write_best
-from stategram.wording import plural
 
 
 @click.command(

@@ -20,6 +20,7 @@ from stategram.cli.options import (
     work_options,
 )
 from stategram.cli.reading import format_for, read_model
+from stategram.display import plural
 from stategram.scoring import (
     BASES,
     COLUMNS,
@@ -35,7 +36,6 @@ from stategram.scoring import (
 from stategram.storage import expand_urls
 from stategram.tables import TABLE_FORMATS, format_of_name, read_items, table_format
 from stategram.text import TextFormat
-from stategram.wording import plural
 
 
 @click.command(

@@ -16,10 +16,9 @@ from stategram.cli.options import (
     output_option,
     text_column_option,
 )
-from stategram.display import json_text
+from stategram.display import json_text, plural
 from stategram.selection import CRITERIA, POOL_FORMATS, By, Selection
 from stategram.selection import select as select_rows
-from stategram.wording import plural
 
 
 @click.command(

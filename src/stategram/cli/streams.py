@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, TextIO, cast
 
-from stategram.wording import visible
+from stategram.display import visible
 
 
 @contextmanager

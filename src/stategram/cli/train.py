@@ -39,6 +39,7 @@ from stategram.cli.reading import (
 )
 from stategram.clustering import is_size
 from stategram.counts import CountedText, NgramCounts, Workspace
+from stategram.display import command_line
 from stategram.errors import StategramError, UsageError
 from stategram.evaluation import heldout_tables
 from stategram.models import Budget, Model, check_min_counts
@@ -54,7 +55,6 @@ from stategram.recipes import (
 )
 from stategram.storage import check_store, expand_urls, input_files
 from stategram.text import Corpus
-from stategram.wording import command_line
 
 _NGRAM = NgramPart.keys()
 _ORDER = 3

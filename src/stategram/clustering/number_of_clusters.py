@@ -21,10 +21,10 @@ from stategram.clustering.context_clustering import Clustering, cluster_tree
 from stategram.clustering.settings import ClusteringSettings
 from stategram.contexts import ContextDefinition, ValueMap, build_tree
 from stategram.counts import cluster_counts
+from stategram.display import plural
 from stategram.errors import UsageError
 from stategram.progress import Progress, subprogress
 from stategram.text import Corpus
-from stategram.wording import plural
 
 AUTO = "auto"
 SIZE = r"(?:([0-9]*\.?[0-9]+) )?size"

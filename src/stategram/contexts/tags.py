@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.display import plural
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import COMPRESSED_SUFFIXES
 from stategram.tables import word_table
 from stategram.text import SPECIAL_WORDS, Vocabulary, check_utf8, display_name, read_all
-from stategram.wording import plural
 
 TAG_SOURCES = ("lexicon", "rule", "fallback")
 _DIGIT = re.compile(r"\d")

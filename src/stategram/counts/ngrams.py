@@ -25,11 +25,11 @@ from stategram.counts.ranges import (
 from stategram.counts.runs import count_runs, levels_of_runs
 from stategram.counts.sharded_text import ShardedText
 from stategram.counts.workspace import Workspace, memory_in_use
+from stategram.display import plural
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary
-from stategram.wording import plural
 
 _NONE = np.empty(0, np.uint32)
 

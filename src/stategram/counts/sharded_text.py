@@ -29,6 +29,7 @@ from stategram.counts.shards import (
     text_parts,
 )
 from stategram.counts.workspace import Workspace
+from stategram.display import plural
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, subprogress, time_left
 from stategram.resources import Resources
@@ -46,7 +47,6 @@ from stategram.text import (
     warn_if_unsegmented,
     warn_of_wide_spaces,
 )
-from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from stategram.display import Column, Description, DisplayTable, Fact, display_table
-from stategram.wording import percent, perplexity, plural
+from stategram.display import (
+    Column,
+    Description,
+    DisplayTable,
+    Fact,
+    display_table,
+    percent,
+    perplexity,
+    plural,
+)
 
 if TYPE_CHECKING:
     from stategram.evaluation.class_bigram import ClassBigramFigures

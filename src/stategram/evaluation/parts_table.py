@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from stategram.display import Column, DisplayTable, display_table
+from stategram.display import Column, DisplayTable, change, display_table, percent, perplexity, plural
 from stategram.models import Model
-from stategram.wording import change, percent, perplexity, plural
 
 _FEATURES = {
     "none": "the same weights after every history",

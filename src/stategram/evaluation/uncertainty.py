@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.display import change, perplexity, plural
 from stategram.resources import Resources
 from stategram.text import Corpus
-from stategram.wording import change, perplexity, plural
 
 _log = logging.getLogger(__name__)
 

@@ -42,11 +42,11 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stategram.display import plural
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import Place, atomic_write
 from stategram.tables import TABLE_FORMATS, Rows, Table, TextColumn, word_table
 from stategram.text import check_utf8, display_name, read_all
-from stategram.wording import plural
 
 CLASS_FORMATS = (*TABLE_FORMATS, "clustercat", "mkcls", "srilm", "brown", "json")
 

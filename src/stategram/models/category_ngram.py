@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.clustering import WordClasses
-from stategram.display import Description
+from stategram.display import Description, plural
 from stategram.errors import UsageError
 from stategram.models.approximation.targets import CategoryNgramTargets
 from stategram.models.clusters import ModelClasses, category_sums, require_word_probs, word_probabilities
@@ -33,7 +33,6 @@ from stategram.text import (
     corpus_from_sentences,
     dense_ids,
 )
-from stategram.wording import plural
 
 Categories: TypeAlias = "Mapping[str, Hashable] | NDArray[np.integer[Any]] | Sequence[int]"
 

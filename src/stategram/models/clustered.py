@@ -16,7 +16,7 @@ from stategram import _core
 from stategram.clustering import Clustering
 from stategram.contexts import MAX_VALUES, ContextDefinition
 from stategram.counts import cluster_counts
-from stategram.display import Description, display_table
+from stategram.display import Description, display_table, plural
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import ClusteredTargets
 from stategram.models.clusters import ModelClasses, ModelStates, category_sums, word_probabilities
@@ -37,7 +37,6 @@ from stategram.models.state_tree import (
 from stategram.progress import Progress
 from stategram.storage import Archive, Entries, Finite, Name, Natural, array_of
 from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary, as_corpus
-from stategram.wording import plural
 
 _INCONSISTENT = "its arrays do not fit together"
 # So many states may be without a context, and so many categories without a word.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.display import Description
+from stategram.display import Description, plural
 from stategram.errors import UsageError
 from stategram.models.alignment import AlignedPart
 from stategram.models.approximation.targets import MixtureTargets, Targets
@@ -33,7 +33,6 @@ from stategram.models.scores import PartScores, Scores, State
 from stategram.progress import Progress, subprogress
 from stategram.storage import Archive, Entries, Fraction, Natural, Positive
 from stategram.text import END, UNKNOWN, Corpus, Sentences, Vocabulary, as_corpus
-from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 # Weights that are learned on fewer held-out events depend on chance.

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.display import Description
+from stategram.display import Description, plural
 from stategram.errors import UnknownWordsWarning, UsageError, warn_caller
 from stategram.models.approximation.targets import Targets
 from stategram.models.distributions import Distributions, entropies_of
@@ -51,7 +51,6 @@ from stategram.text import (
     split_line,
     words_of,
 )
-from stategram.wording import plural
 
 if TYPE_CHECKING:
     from stategram.models.clusters import ModelClasses, ModelStates

@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.display import plural
 from stategram.errors import BadDataError, UsageError
 from stategram.models.model import Model
 from stategram.models.ngrams.model import NgramModel
 from stategram.models.scores import Scores
 from stategram.text import END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary
-from stategram.wording import plural
 
 UNKNOWN_CHOICES = ("unk", "exclude", "spell")
 """The probability of an unknown word: that of ``<unk>``, none, or that of ``<unk>`` and of its spelling."""

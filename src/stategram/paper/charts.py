@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from stategram.display import Column, display_table
+from stategram.display import Column, count, display_table, perplexity, plural
 from stategram.explore.pages.charts import Chart, Legend, Ranked, Weight, perplexity_bars, weight_bars
 from stategram.explore.pages.line_charts import Panel, Point
 from stategram.paper.claims import is_trial
 from stategram.paper.results import CountBand, Reproduction, RowResult
 from stategram.paper.rows import WORDS_TREE
 from stategram.paper.tables import PAPER_TABLES, is_tree
-from stategram.wording import count, perplexity, plural
 
 _COLOURS = {"tree": "tree", "flat": "flat", "n-gram": "ngram", "mixture": "mixture", "word tree": "series-1"}
 # The perplexity of fewer events is mostly chance: it is in the data, but not drawn.

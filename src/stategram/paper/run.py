@@ -20,6 +20,7 @@ import numpy as np
 import stategram
 from stategram.contexts import file_of_tags
 from stategram.counts import peak_memory
+from stategram.display import duration, perplexity, plural, printable
 from stategram.errors import StategramError, UsageError
 from stategram.evaluation import Units
 from stategram.paper.claims import judge_claims, with_comparisons
@@ -33,7 +34,6 @@ from stategram.recipes.training import LOW_COVERAGE, TagSource, Training, titled
 from stategram.resources import Resources
 from stategram.storage import Store, atomic_write, content_key, is_fresh, is_store
 from stategram.text import SPECIAL_WORDS, Corpus, FormatOverride
-from stategram.wording import duration, perplexity, plural, printable
 
 _log = logging.getLogger(__name__)
 TABLES = "tables.json"

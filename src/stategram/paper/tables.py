@@ -5,11 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from stategram.display import Cell, Column, DisplayTable, Value, display_table, table_text
+from stategram.display import (
+    Cell,
+    Column,
+    DisplayTable,
+    Value,
+    change,
+    count,
+    display_table,
+    duration,
+    percent,
+    perplexity,
+    plural,
+    size,
+    table_text,
+)
 from stategram.paper.claims import N_CLAIMS, untested
 from stategram.paper.published import PAPER, RARE_CONTEXTS, TAGS, TRAINING_WORDS, VOCABULARY_SIZE
 from stategram.paper.results import Reproduction, RowResult, Verdict
-from stategram.wording import change, count, duration, percent, perplexity, plural, size
 
 PAPER_TABLES = 4
 TABLE_TITLES = {

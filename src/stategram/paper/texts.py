@@ -10,6 +10,7 @@ from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from stategram.display import printable
 from stategram.errors import BadDataError, UsageError
 from stategram.paper.results import TextFigures
 from stategram.progress import Progress
@@ -23,7 +24,6 @@ from stategram.text import (
     read_corpus,
     require_known_words,
 )
-from stategram.wording import printable
 
 Source: TypeAlias = "Corpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 """A corpus, the name of a file, or those of several."""

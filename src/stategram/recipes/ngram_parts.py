@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from stategram.clustering import EFFORTS
+from stategram.display import plural
 from stategram.models import (
     SMOOTHINGS,
     Budget,
@@ -36,7 +37,6 @@ from stategram.recipes.part import (
     number_of_classes,
 )
 from stategram.recipes.training import ClassSource, Training, TrainingText
-from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 _Order: TypeAlias = Annotated[

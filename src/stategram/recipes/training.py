@@ -27,12 +27,12 @@ from stategram.contexts import (
     parse_tags,
 )
 from stategram.counts import BigramCounts, CountedText, NgramCounts, ShardedText, count_bigrams, count_ngrams
+from stategram.display import plural
 from stategram.errors import BadDataError, UsageError
 from stategram.formats import read_classes
 from stategram.progress import Progress
 from stategram.storage import Store, array_of, content_key, open_archive, write_archive
 from stategram.text import END, SPECIAL_WORDS, Corpus, dense_ids
-from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 # Where tags fit a text, the words that they lack are rare ones.

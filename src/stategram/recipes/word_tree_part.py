@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from stategram.clustering import CONTEXT_EFFORTS, EFFORTS, class_labels, cluster_tree
 from stategram.contexts import ContextDefinition, check_tags, file_of_tags
+from stategram.display import plural
 from stategram.errors import UsageError
 from stategram.models import (
     NO_LIMIT,
@@ -47,7 +48,6 @@ from stategram.recipes.part import (
 )
 from stategram.recipes.training import ClassSource, TagSource, Training, TrainingText
 from stategram.text import SPECIAL_WORDS
-from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 _Texts: TypeAlias = Annotated[list[str], Meta(max_length=32)]

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.display import printable
 from stategram.models import Model, UnknownWords
 from stategram.progress import Progress, subprogress
 from stategram.scoring.columns import ScoredBlock, WordColumns, sentence_columns
@@ -21,7 +22,6 @@ from stategram.text import (
     display_name,
     read_line_blocks,
 )
-from stategram.wording import printable
 
 
 class TextScorer:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.display import plural
 from stategram.errors import BadDataError, UsageError
 from stategram.formats import has_arpa_name, open_model
 from stategram.models import Model, NgramModel
@@ -25,7 +26,6 @@ from stategram.text import (
     read_blocks,
     read_corpus,
 )
-from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 

@@ -14,6 +14,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from stategram.display import plural
 from stategram.errors import BadDataError, UsageError
 from stategram.models import Model
 from stategram.progress import Progress, subprogress
@@ -33,7 +34,6 @@ from stategram.selection.row_scores import (
 from stategram.storage import Place, check_place, is_url
 from stategram.tables import format_of_name
 from stategram.text import FormatOverride, Source, file_names, read_blocks
-from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 

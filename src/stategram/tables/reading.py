@@ -14,12 +14,12 @@ from typing import Any
 
 import msgspec
 
+from stategram.display import plural
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import Place
 from stategram.tables.table import load_library
 from stategram.tables.writing import TableFormat, format_of_name
 from stategram.text import check_utf8, display_name, read_all
-from stategram.wording import plural
 
 _BOM = b"\xef\xbb\xbf"
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stategram.display import Cell, Column, DisplayTable, table_html, table_text
+from stategram.display import Cell, Column, DisplayTable, escaped, table_html, table_text
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.storage import Place
-from stategram.wording import escaped
 
 if TYPE_CHECKING:
     import pandas

@@ -12,10 +12,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.display import plural
 from stategram.errors import BadDataError
 from stategram.text.files import display_name
 from stategram.text.vocabulary import END, SPECIAL_WORDS, UNKNOWN, Vocabulary
-from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 

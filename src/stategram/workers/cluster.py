@@ -18,9 +18,9 @@ from types import FrameType
 from typing import Any
 
 import stategram
+from stategram.display import plural
 from stategram.errors import StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
-from stategram.wording import plural
 from stategram.workers.executor import ClusterExecutor, other_versions
 
 _log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from stategram.display import DisplayTable, Fact, value_text
+from stategram.display import DisplayTable, Fact, perplexity, plural, printable, size, value_text
 from stategram.errors import BadDataError
 from stategram.evaluation import (
     cross_validated,
@@ -22,7 +22,6 @@ from stategram.explore.pages import input_files_table
 from stategram.models import Model, frequent_ngrams
 from stategram.storage import Entries, InputFile, Natural, Positive
 from stategram.text import SPECIAL_WORDS
-from stategram.wording import perplexity, plural, printable, size
 
 CLUSTERS = 6
 """So many typical classes and states are shown."""

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.display import plural
 from stategram.errors import UsageError
 from stategram.explore.app.explored import ExploredModel
 from stategram.explore.app.requests import MAX_WORDS, Answer, Text
 from stategram.models import Model, Scores, distribution_rows, score_parts
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, LineBlock, block_of_sentences, tokenize_prose
-from stategram.wording import plural
 
 _RANK_SECONDS = 5.0
 # Bands of frequency: how often a word is in the training text.

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import NamedTuple
 
-from stategram.display import Column, DisplayTable, display_table
+from stategram.display import Column, DisplayTable, display_table, percent, perplexity
 from stategram.evaluation import LEVEL, Interval
 from stategram.explore.pages.line_charts import Panel
-from stategram.wording import percent, perplexity
 
 _NGRAM = "ngram"
 _NGRAMS = (_NGRAM, "ngram-2", "ngram-3", "ngram-4")

@@ -12,11 +12,21 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import stategram
-from stategram.display import Column, DisplayTable, display_table
+from stategram.display import (
+    Column,
+    DisplayTable,
+    count,
+    display_table,
+    duration,
+    percent,
+    perplexity,
+    plural,
+    printable,
+    size,
+)
 from stategram.errors import StategramError
 from stategram.explore.pages.line_charts import panel_svg
 from stategram.storage import InputFile
-from stategram.wording import count, duration, percent, perplexity, plural, printable, size
 
 if TYPE_CHECKING:
     from jinja2 import Environment

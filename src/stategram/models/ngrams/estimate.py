@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import NgramCounts, NgramLevel, Workspace
+from stategram.display import plural
 from stategram.errors import UsageError
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN
-from stategram.wording import plural
 
 SMOOTHINGS = ("kneser-ney", "katz", "absolute", "witten-bell")
 

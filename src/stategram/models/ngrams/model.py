@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import NgramCounts, ShardedText, count_ngrams
-from stategram.display import Description, DisplayTable, display_table
+from stategram.display import Description, DisplayTable, display_table, plural
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import NgramTargets
 from stategram.models.distributions import Distributions
@@ -44,7 +44,6 @@ from stategram.text import (
     Vocabulary,
     corpus_from_sentences,
 )
-from stategram.wording import plural
 
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _LN_10 = math.log(10.0)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import count_bigrams
-from stategram.display import Description, display_table
+from stategram.display import Description, display_table, plural
 from stategram.errors import BadDataError, UsageError
 from stategram.models.budget import NO_LIMIT, Budget
 from stategram.models.clusters import ModelClasses, ModelStates
@@ -43,7 +43,6 @@ from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Archive, Entries, Finite, array_of
 from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary, as_corpus
-from stategram.wording import plural
 
 # Vector states learn from what is not left out for the weights: nine tenths of a text, at least half of a
 # small one.
