@@ -366,7 +366,7 @@ class WordTreeModel(Model):
         past, words = self._past(state)
         n_trees = len(self.evidence.trees)
         found = np.empty((n_trees, corpus.n_events))
-        for begin, piece in corpus.pieces():
+        for begin, piece in corpus.pieces(1 << 14):  # Ctrl-C is seen between pieces, of about a second
             if begin:  # a piece begins with a sentence
                 past = Past(rare=past.rare)
             streams, classes, starts = self.evidence.inputs(piece, past)
