@@ -11,7 +11,7 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/threads.hpp"
-#include "word_tree/chain_level_writer.hpp"
+#include "word_tree/context_table_writer.hpp"
 #include "word_tree/evidence.hpp"
 #include "word_tree/kernels.hpp"
 #include "word_tree/tree.hpp"

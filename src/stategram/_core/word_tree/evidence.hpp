@@ -17,7 +17,7 @@
 #include <functional>
 #include <vector>
 
-#include "word_tree/chain_level.hpp"
+#include "word_tree/context_table.hpp"
 #include "word_tree/list_walk.hpp"
 #include "word_tree/tree.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "base/arrays.hpp"
 #include "base/big_array.hpp"
-#include "word_tree/chain_level.hpp"
+#include "word_tree/context_table.hpp"
 
 namespace stategram {
 
