@@ -81,6 +81,12 @@ def test_select_refuses_what_cannot_be(made: Path, capfd: pytest.CaptureFixture[
     assert sorted(file.name for file in made.iterdir()) == ["bad.jsonl", "land.txt", "pool.txt", "sea.txt"]
 
 
+def test_a_selection_needs_a_choice(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run("select", "pool.txt", "--in-domain", "sea.txt", "-o", "x.txt", capfd=capfd)
+    assert (status, "choose rows by --keep or --threshold" in err) == (2, True), err
+    assert not (made / "x.txt").exists()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interrupted_selection_leaves_nothing(made: Path) -> None:
     (made / "tmp").mkdir()
