@@ -149,9 +149,9 @@ def train(
     TEXT may also be counts: a folder written by stategram count, or count files as stategram count --format
     srilm and SRILM's ngram-count -write write them, with an n-gram, a tab and its count on each line.
 
-    The model is an n-gram model; with --context or --recipe it is a mixture of several models, which takes
-    longer and predicts better. Mixtures need a held-out text (--heldout) of a few thousand sentences. A
-    recipe with a single part that learns no weights needs none and gives that model alone.
+    The model is an n-gram model; with --context or --recipe it is a mixture of several models or a word tree
+    (--recipe best), which takes longer and predicts better. What learns weights needs a held-out text
+    (--heldout) of a few thousand sentences; a recipe with one n-gram model needs none.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin, always a text. White space is that of Unicode
     (no-break spaces too), while ARPA files and KenLM know that of ASCII only; --split ascii is for texts such

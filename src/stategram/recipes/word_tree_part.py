@@ -304,7 +304,7 @@ def _is_vector(text: str) -> bool:
 def _check_value(value: Value, n_classes: int, n_states: int) -> None:
     for kind, number, what in (("g", n_classes, "classes"), ("s", n_states, "states")):
         if value.source[0] == kind and value.number >= number:
-            raise UsageError(f"the value {value}: there are {number} sets of {what}; add one, or use another")
+            raise UsageError(f"the value {value}: there are {number} sets of {what}; add one, or give other chains")
 
 
 def _parse_states(text: str, n_classes: int) -> tuple[ContextDefinition, int, int | None]:
