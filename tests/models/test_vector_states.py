@@ -186,6 +186,9 @@ def test_documents_are_known_to_vector_states() -> None:
         rest = replace(line, document_starts=np.zeros(0, np.int64))
         assert (one.score(rest, state=state).log_probs.tolist() != alone) == (history == "document")
         assert one.score(new, state=state).log_probs.tolist() == alone
+        # A document may also end with the text before.
+        after = one.score(["c3w1 c3w2 c3w0", ""]).state
+        assert one.score(rest, state=after).log_probs.tolist() == alone
 
 
 # ---- interruptions

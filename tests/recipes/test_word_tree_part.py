@@ -129,6 +129,7 @@ def test_numbers_that_follow_from_the_text(texts: tuple[Corpus, Corpus]) -> None
         ({"states": ["g3-1 5"]}, "states: the value g3-1: there are 2 sets of classes"),
         ({"states": ["s1-1 5"]}, "states: the value s1-1: there are 0 sets of states"),
         ({"states": ["t-1 5"]}, "states are possible of words w and classes g"),
+        ({"states": ["linear 32", "linear 32"], "chains": ["w-1"]}, "two vector states are the same"),
         ({"states": ["r-1 5"]}, "states are possible of words w and classes g"),
     ],
 )

@@ -178,7 +178,8 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
             raise UsageError(f"{name('chains')}: there are none; give at least one")
         with about_key(name("states")):
             self.parsed_states  # noqa: B018
-            self.parsed_vectors  # noqa: B018
+            if len(set(self.parsed_vectors)) < len(self.parsed_vectors):
+                raise UsageError("two vector states are the same; give each once")
         for key in ("chains", "caches"):
             with about_key(name(key)):
                 for one in getattr(self, f"parsed_{key}"):
@@ -304,7 +305,9 @@ def _is_vector(text: str) -> bool:
 def _check_value(value: Value, n_classes: int, n_states: int) -> None:
     for kind, number, what in (("g", n_classes, "classes"), ("s", n_states, "states")):
         if value.source[0] == kind and value.number >= number:
-            raise UsageError(f"the value {value}: there are {number} sets of {what}; add one, or give other chains")
+            raise UsageError(
+                f"the value {value}: there are {number} sets of {what}; add one, or give other chains"
+            )
 
 
 def _parse_states(text: str, n_classes: int) -> tuple[ContextDefinition, int, int | None]:

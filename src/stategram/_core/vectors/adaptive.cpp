@@ -10,18 +10,18 @@ namespace {
 
 constexpr float rate = 0.1F;
 constexpr float kept_squares = 0.03F;  // of those of training: what is read now counts more
-constexpr std::size_t max_recent = 4096;
+constexpr std::size_t max_recent = 1024;
 
 }  // namespace
 
 const float* ChangedRows::find_older(std::uint64_t key) const {
     const auto at = older_->find(key);
-    return at == older_->end() ? nullptr : at->second.data();
+    return at == older_->end() ? nullptr : at->second->data();
 }
 
 const float* ChangedRows::find(std::uint64_t key) const {
     const auto at = recent_.find(key);
-    if (at != recent_.end()) return at->second.data();
+    if (at != recent_.end()) return at->second->data();
     return older_ ? find_older(key) : nullptr;
 }
 

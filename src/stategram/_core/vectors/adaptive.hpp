@@ -1,5 +1,5 @@
 // A linear state that goes on learning while it reads: the vectors of near words and of nodes follow the
-// text. Only rows that changed are kept, and copies share those from before.
+// text. Only rows that changed are kept; copies share them until one changes a row again.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +17,28 @@ namespace stategram {
 // Rows of numbers by key.
 class ChangedRows {
  public:
+    using Row = std::vector<float>;
+
     const float* find(std::uint64_t key) const;
     // The row to change: that which was changed before, or one of `width` numbers that `fill` writes.
     template <typename Fill>
     float* change(std::uint64_t key, std::size_t width, const Fill& fill) {
-        const auto [at, is_new] = recent_.try_emplace(key);
-        if (is_new) {
-            at->second.resize(width);
-            if (const float* before = older_ ? find_older(key) : nullptr)
-                std::copy_n(before, width, at->second.data());
-            else
-                fill(at->second.data());
-        }
-        return at->second.data();
+        std::shared_ptr<Row>& row = recent_[key];
+        if (row && row.use_count() == 1) return row->data();
+        const float* const before = row ? row->data() : older_ ? find_older(key) : nullptr;
+        auto own = std::make_shared<Row>(width);
+        if (before)
+            std::copy_n(before, width, own->data());
+        else
+            fill(own->data());
+        row = std::move(own);
+        return row->data();
     }
-    // Before a copy: what changed moves to what copies share, once it is much.
+    // Before a copy: the list of what changed moves to what copies share, once it is long.
     void share();
 
  private:
-    using Rows = std::unordered_map<std::uint64_t, std::vector<float>>;
+    using Rows = std::unordered_map<std::uint64_t, std::shared_ptr<Row>>;
     const float* find_older(std::uint64_t key) const;
 
     std::shared_ptr<const Rows> older_;
@@ -57,6 +60,11 @@ class AdaptiveLinear {
  public:
     explicit AdaptiveLinear(std::shared_ptr<const AdaptiveSource> source);
 
+    // No word is known.
+    void clear() {
+        source_->network->clear(state_.data());
+        is_found_ = false;
+    }
     // At the start of a document.
     void reset() {
         source_->network->start(state_.data());

@@ -43,6 +43,7 @@ void register_vectors(nb::module_& m) {
     def_init<TreeArrays, std::vector<In<float>>, std::size_t, double, double, std::uint64_t>(
         recurrent, "trees bias width input_dropout output_dropout seed");
     recurrent.def_static("n_batches", &Recurrent::n_batches, nb::arg("n_events"));
+    recurrent.attr("EVENTS_PER_BATCH") = RecurrentLearner::n_streams * RecurrentLearner::n_steps;
     def_kernel(recurrent, "learn", entering<&Recurrent::learn>,
                "words resets begin end first_rates last_rates",
                "Learn batches of a text; return the sum of their log-probabilities by each tree.");

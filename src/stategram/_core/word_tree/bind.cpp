@@ -83,6 +83,7 @@ void bind_model(nb::module_& m) {
     def(kernel, "root_log_odds", &Kernel::root_log_odds, "tree");
     kernel.def("n_vector_bytes", &Kernel::n_vector_bytes);
     def(kernel, "start", &Kernel::start, "history sentence_start");
+    def(kernel, "start_document", &Kernel::start_document, "state");
     def_kernel(kernel, "node_discounts", &Kernel::node_discounts, "max_ngrams threads");
     def_kernel(kernel, "score", &Kernel::score, "words streams classes starts history weights state threads");
     def_kernel(kernel, "contributions", &Kernel::contributions,

@@ -70,6 +70,10 @@ void TextCache::start_document() {
     for (AdaptiveLinear& one : adaptive_) one.reset();
 }
 
+void TextCache::clear_words() {
+    for (AdaptiveLinear& one : adaptive_) one.clear();
+}
+
 void TextCache::share() {
     for (AdaptiveLinear& one : adaptive_) one.share();
 }

@@ -37,6 +37,8 @@ class TextCache {
     std::size_t n_inputs() const { return caches_.size() + adaptive_.size(); }
     // Adaptive states begin anew, but for what they learned.
     void start_document();
+    // The same where no word is known.
+    void clear_words();
     // Before a copy, which then shares what adaptive states learned.
     void share();
 

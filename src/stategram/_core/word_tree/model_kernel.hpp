@@ -124,11 +124,19 @@ class TreeModelKernel {
     TextState start(int history, bool sentence_start) const {
         TextState state{std::nullopt, std::vector<float>(model_->vectors().state_size())};
         if (checked(history) == 2) state.cache = model_->empty_cache();
-        if (sentence_start)
+        if (sentence_start) {
             model_->vectors().start(state.vectors.data());
-        else
+        } else {
             model_->vectors().clear(state.vectors.data());
+            if (state.cache) state.cache->clear_words();
+        }
         return state;
+    }
+    // Makes the state after a text that at the start of the next document.
+    void start_document(TextState& state) const {
+        require(state.vectors.size() == model_->vectors().state_size(), "the state is that of another model");
+        model_->vectors().start(state.vectors.data());
+        if (state.cache) state.cache->start_document();
     }
 
     // The discounts of counts at the nodes of each tree, by slot.

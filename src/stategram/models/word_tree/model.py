@@ -389,6 +389,8 @@ class WordTreeModel(Model):
                 past = replace(past, rare=())
                 if past == Past():
                     words = self.evidence.kernel.start(0, True)
+        if self.looks_back and corpus.document_starts[-1:].tolist() == [corpus.n_sentences]:
+            self.evidence.kernel.start_document(words)  # a document ends with the text
         return found, self._state_after_words(past, words)
 
     def _distribution(self, state: State) -> NDArray[np.float64]:

@@ -175,6 +175,7 @@ def learn_vector_states(
                     progress(float(np.mean([one[0] for one in reports])), min(under_way or reports)[1])
         except BaseException:
             stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
     return tuple(future.result() for future in futures)
 
@@ -199,7 +200,7 @@ def _learn_linear(
         rates = [0.1 - 0.09 * at(event) for event in (begin, end)]
         return learner.learn(lesson.words, lesson.resets, begin, end, *rates)
 
-    _passes(shape, n_passes, n, _EVENTS_PER_CALL, n, call, progress)
+    _passes(shape, n_passes, n, _EVENTS_PER_CALL, 1, call, progress)
     (near, near_scales), (far, far_scales) = learner.near_vectors(), learner.far_vectors()
     network: dict[str, NDArray[Any]] = {
         "near": near,
@@ -231,8 +232,10 @@ def _learn_recurrent(
         )
         return learner.learn(lesson.words, lesson.resets, begin, end, first, last)
 
-    n_events = n // n_batches if n_batches else 0
-    _passes(shape, n_passes, n_batches, max(1, _EVENTS_PER_CALL // max(n_events, 1)), n, call, progress)
+    size_of_batch = learner.EVENTS_PER_BATCH
+    # A call takes about a second, whatever the width.
+    per_call = max(1, _EVENTS_PER_CALL * 256**2 // max(shape.width, 256) ** 2 // size_of_batch)
+    _passes(shape, n_passes, n_batches, per_call, size_of_batch, call, progress)
     words, scales = learner.word_vectors()
     network: dict[str, NDArray[Any]] = {
         "words": words,
@@ -251,7 +254,7 @@ def _passes(
     n_passes: int,
     n_steps: int,
     per_call: int,
-    n_events: int,
+    events_per_step: int,
     call: Callable[[int, int, Callable[[int], float]], list[float]],
     progress: Progress | None,
 ) -> None:
@@ -265,5 +268,5 @@ def _passes(
             end = min(n_steps, begin + per_call)
             sums = call(begin, end, at)
             if progress:
-                perplexity = np.exp(-np.mean(sums) / ((end - begin) * n_events / n_steps))
+                perplexity = np.exp(-np.mean(sums) / ((end - begin) * events_per_step))
                 progress(at(end), f"{shape}: pass {number + 1} of {n_passes}, perplexity {perplexity:,.1f}")
