@@ -19,7 +19,7 @@ struct VectorRun {
     float* state;  // before the first event; that after the last one is written here
 };
 
-// What is read of a text: `resets[i]` is not 0 where the state before event i is that of the start.
+// The words of a text; event i is read from the start state where `resets[i]` is not 0.
 struct VectorText {
     const std::uint32_t* words;
     const std::uint8_t* resets;
