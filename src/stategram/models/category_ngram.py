@@ -204,7 +204,7 @@ class CategoryNgramModel(Model):
         return Description(facts, tables)
 
     def start(self, *, sentence_start: bool = True) -> State:
-        """Return the state at the start of a sentence, or else the state that knows of no words."""
+        """Return the state at the start of a sentence, or the empty state (no known words)."""
         node = self.ngram.start(sentence_start=sentence_start).value
         return State((node, BEGIN if sentence_start else UNKNOWN))
 

@@ -262,7 +262,7 @@ class ClusteredModel(Model):
         return Description(facts, (levels,) if rows else ())
 
     def start(self, *, sentence_start: bool = True) -> State:
-        """Return the state at the start of a sentence, or else the state that knows of no words."""
+        """Return the state at the start of a sentence, or the empty state (no known words)."""
         # What is not known before the first word is no sentence boundary, but no known word either.
         return State((BEGIN if sentence_start else UNKNOWN,) * self.tree.definition.width)
 

@@ -249,7 +249,7 @@ class Model(ABC):
 
     @abstractmethod
     def start(self, *, sentence_start: bool = True) -> State:
-        """Return the state at the start of a sentence, or else the state that knows of no words."""
+        """Return the state at the start of a sentence, or the empty state (no known words)."""
 
     def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
         """Return the log-probabilities of a text, in one walk over it.

@@ -30,7 +30,7 @@ class Stepper {
     virtual std::size_t n_words() const = 0;
     // In bytes. States need no alignment. Equal bytes have the same future.
     virtual std::size_t state_size() const = 0;
-    // Writes the state at the start of a sentence, or else the one that knows of no words.
+    // Writes the state at the start of a sentence, or the empty state, before which no words are known.
     virtual void start(bool sentence_start, std::byte* state) const = 0;
     // Writes the state after a word, an id below n_words, to other memory than `state`. A state of the right
     // size may come from anywhere, such as another model or a damaged pickle: nothing is read outside of

@@ -31,7 +31,7 @@ class VectorNetwork {
     virtual std::size_t n_words() const = 0;
     virtual std::size_t width() const = 0;
     virtual std::size_t state_size() const = 0;
-    // The state that knows of no words.
+    // The empty state: no words were read.
     virtual void clear(float* state) const = 0;
     virtual void read(std::uint32_t word, float* state) const = 0;
     // The vector of a state.

@@ -120,7 +120,7 @@ class TreeModelKernel {
     }
 
     std::size_t n_vector_bytes() const { return model_->vectors().state_size() * sizeof(float); }
-    // The state at the start of a sentence, or else the one that knows of no words.
+    // The state at the start of a sentence, or the empty state, before which no words are known.
     TextState start(int history, bool sentence_start) const {
         TextState state{std::nullopt, std::vector<float>(model_->vectors().state_size())};
         if (checked(history) == 2) state.cache = model_->empty_cache();

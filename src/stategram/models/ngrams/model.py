@@ -340,7 +340,7 @@ class NgramModel(Model):
         return display_table(title, ("Length", *columns), rows)
 
     def start(self, *, sentence_start: bool = True) -> State:
-        """Return the state at the start of a sentence, or else the state that knows of no words."""
+        """Return the state at the start of a sentence, or the empty state (no known words)."""
         return self._sentence_start if sentence_start else _NO_WORDS
 
     @cached_property

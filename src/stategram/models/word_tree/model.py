@@ -324,7 +324,7 @@ class WordTreeModel(Model):
         return Description(facts, (display_table("Chains", ("Chain", "Contexts", "N-grams", "Bytes"), rows),))
 
     def start(self, *, sentence_start: bool = True) -> State:
-        """Return the state at the start of a sentence, or else the state that knows of no words."""
+        """Return the state at the start of a sentence, or the empty state (no known words)."""
         made = self.evidence.kernel.start(HISTORIES.index(self.history), bool(sentence_start))
         return self._state_after_words(Past(is_start=sentence_start), made)
 
