@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -508,7 +509,7 @@ def adaptive_problem(n_words: int = N_WORDS, n_trees: int = 2) -> VectorProblem:
 
 @pytest.mark.parametrize("n_trees", [1, 2])
 def test_a_linear_state_goes_on_learning_as_its_twin(n_trees: int) -> None:
-    problem = adaptive_problem(n_trees=n_trees)
+    problem = replace(adaptive_problem(n_trees=n_trees), adaptive_rate=0.0)
     kernel = problem.kernel()
     # After the caches.
     weights = problem.weights_of(kernel, ADAPTIVE, [kernel.n_inputs(DOCUMENT) + 2])
@@ -553,7 +554,7 @@ def test_copies_of_adaptive_states_go_their_own_ways() -> None:
 
 def test_weights_are_learned_with_the_vectors_of_scoring() -> None:
     """Blocks begin anew; what is known of a document is read from the words before a block."""
-    problem = VectorProblem(both().networks, caches=[Cache((), 0.9)])
+    problem = VectorProblem(both().networks, caches=[Cache((), 0.9)], adaptive_rate=0.0)
     kernel = problem.kernel()
     words = words_of(120, 5)
     starts = np.array([2 if place % 50 == 0 else int(place % 7 == 0) for place in range(120)], np.uint8)

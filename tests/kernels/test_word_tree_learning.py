@@ -30,7 +30,8 @@ Weights = list[NDArray[np.float32]]
 @cache
 def story() -> Problem:
     events = words_before(random_words(200, 12, 3), is_rare=[5, 7, 8])
-    return Problem(events, [random_paths(12, 1), random_paths(12, 2)], CHAINS, CACHES)
+    trees = [random_paths(12, 1), random_paths(12, 2)]
+    return Problem(events, trees, CHAINS, CACHES, adaptive_rate=0.0)
 
 
 @cache

@@ -307,6 +307,7 @@ class Model:
                 masses = cache_masses(cache, before, values, self.paths, node)
                 x = log((masses[1] + counts.right) / (masses[0] + counts.left)) - counts.logit
                 found.add(clamped(x, MAX_EVIDENCE), mass_bucket(masses))
+            found.add(*longest_match([event.word for event in before], self.paths, node))
             found.pad()
         second = len(self.chains[1].streams) + 1 if len(self.chains) > 1 else 1
         return replace(found, match=depths[0] * second + depths[1])
@@ -370,14 +371,22 @@ class Model:
         history: int = 1,
     ) -> float:  # fmt: skip
         """Learn from events in a random order, in place; return the sum of their log-probabilities before."""
-        total = 0.0
-        for number in shuffled(len(events), seed):
-            event = events[number]
-            for depth, bit in enumerate(self.paths[event.word]):
-                node = self.paths[event.word][:depth]
-                inputs = self.inputs(event.values, node, history, events[:number])
-                places = self.places(inputs, node, event.of_class)
-                total += log_side(adagrad(inputs.x, places, bit, rate, weights, squares), bit)
+        return sum(
+            self.learn_event(events, number, rate, weights, squares, history)
+            for number in shuffled(len(events), seed)
+        )
+
+    def learn_event(
+        self, events: Sequence[Event], number: int, rate: float, weights: list[float], squares: list[float],
+        history: int,
+    ) -> float:  # fmt: skip
+        """One step at each node on the way to a word; return its log-probability before."""
+        event, total = events[number], 0.0
+        for depth, bit in enumerate(self.paths[event.word]):
+            node = self.paths[event.word][:depth]
+            inputs = self.inputs(event.values, node, history, events[:number])
+            places = self.places(inputs, node, event.of_class)
+            total += log_side(adagrad(inputs.x, places, bit, rate, weights, squares), bit)
         return total
 
 
@@ -399,6 +408,26 @@ def cache_masses(
         if paths[event.word].startswith(node):
             masses[paths[event.word][len(node)] == "1"] += cache.decay**age
     return masses[0], masses[1]
+
+
+def longest_match(before: Sequence[int], paths: Sequence[str], node: str) -> tuple[float, int]:
+    """The word that followed the longest match is likely to follow again: x is 1 or -1, or 0 off its path.
+
+    A match of at least two words is the most recent one; it is left when another word follows.
+    """
+    place, length = 0, 0
+    for n in range(1, len(before) + 1):
+        if length > 0 and before[place] == before[n - 1]:
+            place, length = place + 1, min(length + 1, 16)
+            continue
+        ends = [end for end in range(2, n) if tuple(before[end - 2 : end]) == tuple(before[n - 2 : n])]
+        place, length = (ends[-1] if ends else 0), 0
+        while ends and length < min(16, place) and before[place - 1 - length] == before[n - 1 - length]:
+            length += 1
+    kind = bucket(length, (3, 4, 5, 7, 10, 16)) * 6 + bucket(len(node), (1, 2, 3, 5, 8))
+    if length == 0 or not paths[before[place]].startswith(node):
+        return 0.0, kind
+    return (1.0 if paths[before[place]][len(node)] == "1" else -1.0), kind
 
 
 # ---- the mixer

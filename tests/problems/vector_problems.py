@@ -104,6 +104,7 @@ class VectorProblem:
     n_trees: int = 2
     n_words: int = N_WORDS
     caches: Sequence[Cache] = ()
+    adaptive_rate: float = 0.02
 
     @property
     def trees(self) -> list[list[str]]:
@@ -112,7 +113,7 @@ class VectorProblem:
     @property
     def problem(self) -> Problem:
         events = words_before(words_of(150, 3, self.n_words))
-        return Problem(events, self.trees, [Chain((0,))], list(self.caches))
+        return Problem(events, self.trees, [Chain((0,))], list(self.caches), adaptive_rate=self.adaptive_rate)
 
     def nodes(self, network: int) -> list[Arrays]:
         width = len(self.networks[network].arrays[0]) // self.n_words

@@ -124,6 +124,7 @@ class Problem:
     min_count: int = 1
     frequent_nodes: int = 3
     n_classes: int = 3
+    adaptive_rate: float = 0.02
 
     @property
     def n_words(self) -> int:
@@ -185,6 +186,7 @@ class Problem:
             "n_classes": self.n_classes,
             "caches": [(list(one.streams), one.decay) for one in self.caches],
             "vectors": [],
+            "adaptive_rate": self.adaptive_rate,
         }
 
     def kernel(self, threads: int = 1) -> _core.TreeModelKernel:

@@ -76,8 +76,10 @@ void bind_model(nb::module_& m) {
     nb::class_<Kernel> kernel(m, "TreeModelKernel", "Word trees and the counts of chains of contexts.");
     def_init<std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>>, std::vector<Kernel::ChainArrays>,
              std::vector<Kernel::LevelArrays>, std::size_t, Words, Words, std::size_t, std::size_t,
-             std::vector<Kernel::CacheArrays>, std::vector<Kernel::VectorArrays>>(
-        kernel, "trees chains levels n_streams counts contexts n_frequent_nodes n_classes caches vectors");
+             std::vector<Kernel::CacheArrays>, std::vector<Kernel::VectorArrays>, double>(
+        kernel,
+        "trees chains levels n_streams counts contexts n_frequent_nodes n_classes caches vectors "
+        "adaptive_rate");
     def(kernel, "n_inputs", &Kernel::n_inputs, "history");
     def(kernel, "n_weights", &Kernel::n_weights, "history");
     def(kernel, "root_log_odds", &Kernel::root_log_odds, "tree");

@@ -137,6 +137,14 @@ void TextCache::collect(std::size_t tree_number, std::uint32_t word, float* x, s
         for (int i = 0; i < length; ++i)
             write_adaptive(k, tree_number, path[i], x + static_cast<std::size_t>(i) * stride,
                            buckets + static_cast<std::size_t>(i) * stride);
+    const std::size_t next = match_.next(first_);
+    const std::uint32_t likely = next == LongestMatch::none ? 0 : tree.code(words_[next]);
+    const int last = next == LongestMatch::none ? -1 : std::min(tree.parting(code, likely), length - 1);
+    for (int i = 0; i < length; ++i) {
+        const std::size_t at = static_cast<std::size_t>(i) * stride + match_input();
+        x[at] = i > last ? 0.0F : WordTree::bit(likely, i) ? 1.0F : -1.0F;
+        buckets[at] = match_.bucket(i);
+    }
 }
 
 void TextCache::write_adaptive(std::size_t number, std::size_t tree, std::uint32_t node, float* x,
@@ -147,7 +155,7 @@ void TextCache::write_adaptive(std::size_t number, std::size_t tree, std::uint32
 }
 
 void TextCache::node_evidence(std::size_t tree_number, std::uint32_t begin, std::uint32_t node,
-                              std::uint32_t end, float* x, std::uint8_t* buckets) const {
+                              std::uint32_t end, int depth, float* x, std::uint8_t* buckets) const {
     const WordTree& tree = evidence_->tree(tree_number);
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         double right = 0, left = 0;
@@ -164,12 +172,17 @@ void TextCache::node_evidence(std::size_t tree_number, std::uint32_t begin, std:
         write(c, right, left, tree_number, node, x, buckets);
     }
     for (std::size_t k = 0; k < adaptive_.size(); ++k) write_adaptive(k, tree_number, node, x, buckets);
+    const std::size_t next = match_.next(first_);
+    const std::uint32_t likely = next == LongestMatch::none ? end : tree.rank(words_[next]);
+    x[match_input()] = likely < begin || likely >= end ? 0.0F : likely >= node ? 1.0F : -1.0F;
+    buckets[match_input()] = match_.bucket(depth);
 }
 
 void TextCache::add(std::uint32_t word) {
     for (AdaptiveLinear& one : adaptive_) one.learn(word);
     if (words_.size() == max_words) forget_old();
     words_.push_back(word);
+    match_.add(words_, first_);
     ++time_;
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         if (caches_[c].streams.empty()) {
@@ -201,6 +214,7 @@ void TextCache::forget_old() {
     const std::size_t half = max_words / 2;
     first_ += half;
     words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(half));
+    match_.forget(words_, first_);
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         if (caches_[c].streams.empty()) continue;
         previous_[c].erase(previous_[c].begin(), previous_[c].begin() + static_cast<std::ptrdiff_t>(half));

@@ -7,7 +7,7 @@
 //
 //     x = logit((m1 + p(1)) / (m0 + m1 + 1)) - logit p(1),    p without any context
 //
-// Linear states that go on learning have an input each.
+// Linear states that go on learning have an input each, and the longest match has one.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@
 
 #include "vectors/adaptive.hpp"
 #include "word_tree/evidence.hpp"
+#include "word_tree/longest_match.hpp"
 
 namespace stategram {
 
@@ -33,8 +34,10 @@ class TextCache {
 
     bool belongs_to(const TreeEvidence& evidence) const { return evidence_.get() == &evidence; }
 
-    // The number of its inputs: those of caches, then those of adaptive states.
-    std::size_t n_inputs() const { return caches_.size() + adaptive_.size(); }
+    // The number of its inputs: those of caches, those of adaptive states, and the longest match.
+    static std::size_t n_inputs(std::size_t n_caches, std::size_t n_adaptive) {
+        return n_caches + n_adaptive + 1;
+    }
     // Adaptive states begin anew, but for what they learned.
     void start_document();
     // The same where no word is known.
@@ -52,8 +55,8 @@ class TextCache {
     void add(std::uint32_t word);
 
     // The masses of the sides of one node of which the words have the ranks [begin, end).
-    void node_evidence(std::size_t tree, std::uint32_t begin, std::uint32_t node, std::uint32_t end, float* x,
-                       std::uint8_t* buckets) const;
+    void node_evidence(std::size_t tree, std::uint32_t begin, std::uint32_t node, std::uint32_t end,
+                       int depth, float* x, std::uint8_t* buckets) const;
 
  private:
     struct Recent {
@@ -64,6 +67,7 @@ class TextCache {
                std::uint8_t* buckets) const;
     void write_adaptive(std::size_t number, std::size_t tree, std::uint32_t node, float* x,
                         std::uint8_t* buckets) const;
+    std::size_t match_input() const { return caches_.size() + adaptive_.size(); }
     void forget_old();
     double power(std::size_t cache, std::uint64_t age) const;  // of its decay
 
@@ -83,6 +87,7 @@ class TextCache {
     std::vector<double> scale_;
     std::vector<std::vector<std::vector<float>>> masses_;  // by cache and tree: right and left of each node
     std::vector<AdaptiveLinear> adaptive_;
+    LongestMatch match_;
 };
 
 }  // namespace stategram

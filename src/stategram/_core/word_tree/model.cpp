@@ -35,13 +35,14 @@ std::vector<std::uint32_t> frequent_nodes(const WordTree& tree, const std::uint3
 TreeModel::TreeModel(std::shared_ptr<TreeEvidence> evidence, std::vector<VectorInput> vectors,
                      std::vector<std::shared_ptr<const AdaptiveSource>> adaptive,
                      std::vector<CacheView> caches, const std::uint32_t* counts, std::size_t n_frequent_nodes,
-                     std::size_t n_classes)
+                     std::size_t n_classes, float adaptive_rate)
     : evidence_(std::move(evidence)),
       vectors_(evidence_, std::move(vectors)),
       adaptive_(std::move(adaptive)),
       caches_(std::move(caches)),
       n_node_sets_(n_frequent_nodes + max_depth),
-      n_classes_(n_classes) {
+      n_classes_(n_classes),
+      adaptive_rate_(adaptive_rate) {
     for (std::size_t t = 0; t < evidence_->n_trees(); ++t)
         node_sets_.push_back(frequent_nodes(evidence_->tree(t), counts, n_frequent_nodes));
 }
@@ -61,7 +62,7 @@ TreeModel::Scratch::Scratch(const TreeModel& model, int history) : stride(model.
 CacheRows TreeModel::read_cache(const TextEvents& text, std::size_t begin, std::size_t end,
                                 TextCache& cache) const {
     CacheRows rows;
-    const std::size_t width = cache.n_inputs();
+    const std::size_t width = n_cache_inputs();
     for (std::size_t event = begin; event < end; ++event) {
         if (text.starts && text.starts[event] == 2) cache.start_document();
         cache.find(text.streams.data(), event);
@@ -87,7 +88,7 @@ void TreeModel::write_vectors(std::uint32_t word, std::size_t event, const Event
 
 void TreeModel::copy_cache_rows(std::uint32_t word, std::size_t event, const CacheRows& cache,
                                 Scratch& scratch) const {
-    const std::size_t first = evidence_->n_inputs(true), width = caches_.size() + adaptive_.size(),
+    const std::size_t first = evidence_->n_inputs(true), width = n_cache_inputs(),
                       n_trees = evidence_->n_trees();
     for (std::size_t t = 0; t < n_trees; ++t) {
         const std::size_t from = cache.begins[event * n_trees + t];
@@ -137,27 +138,6 @@ void TreeModel::learn(const TextEvents& text, const LearningVectors& vectors,
                       ThreadPool& pool, std::vector<Scratch>& scratch, Learner& learner) const {
     const std::size_t n_trees = evidence_->n_trees(), stride = n_inputs(learner.last);
     const bool with_cache = learner.last == 2;
-    // Where the rows of each event are, for each tree; and slices of blocks.
-    struct Place {
-        std::size_t event;
-        std::vector<std::size_t> rows;
-    };
-    struct Slice {
-        std::size_t block, begin, end, first_place;
-    };
-    std::vector<Place> places;
-    std::vector<Slice> slices;
-    std::vector<std::size_t> n_rows(n_trees, 0);
-    for (std::size_t block = 0; block < blocks.size(); ++block)
-        for (std::size_t event = blocks[block].begin; event < blocks[block].end; ++event) {
-            if ((event - blocks[block].begin) % events_per_slice == 0)
-                slices.push_back(
-                    {block, event, std::min(event + events_per_slice, blocks[block].end), places.size()});
-            if (!used[event]) continue;
-            places.push_back({event, n_rows});
-            for (std::size_t t = 0; t < n_trees; ++t)
-                n_rows[t] += static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
-        }
     std::vector<std::unique_ptr<LeftOut>> left(blocks.size());
     std::vector<CacheRows> cache_rows(blocks.size());
     pool.run(blocks.size(), [&](std::size_t number, int) {
@@ -175,39 +155,14 @@ void TreeModel::learn(const TextEvents& text, const LearningVectors& vectors,
     });
     for (std::size_t number = 0; with_cache && learner.cache && number < blocks.size(); ++number)
         cache_rows[number] = read_cache(text, blocks[number].begin, blocks[number].end, *learner.cache);
-    std::vector<std::vector<float>> x(n_trees), sentence_x(n_trees);
-    std::vector<std::vector<std::uint8_t>> buckets(n_trees);
-    std::vector<std::vector<std::uint32_t>> match(n_trees);
-    for (std::size_t t = 0; t < n_trees; ++t) {
-        x[t].resize(n_rows[t] * stride);
-        sentence_x[t].resize(n_rows[t] * vectors_.size());
-        buckets[t].resize(n_rows[t] * stride);
-        match[t].resize(n_rows[t]);
-    }
-    pool.run(slices.size(), [&](std::size_t number, int worker) {
-        const Slice& slice = slices[number];
-        std::size_t place = slice.first_place;
-        const Sources sources{left[slice.block].get(), with_cache ? &cache_rows[slice.block] : nullptr,
-                              blocks[slice.block].begin, &vectors.of_document};
-        visit(text, slice.begin, slice.end, learner.last, sources, scratch[static_cast<std::size_t>(worker)],
-              [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
-                  if (!used[event]) return;
-                  for (std::size_t t = 0; t < n_trees; ++t) {
-                      const auto length =
-                          static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
-                      const std::size_t row = places[place].rows[t];
-                      std::copy_n(rows[t].x, length * stride, &x[t][row * stride]);
-                      std::copy_n(rows[t].buckets, length * stride, &buckets[t][row * stride]);
-                      std::copy_n(rows[t].match, length, &match[t][row]);
-                      if (vectors_.size() > 0)
-                          vectors_.write(t, evidence_->tree(t).path(text.words[event]),
-                                         static_cast<int>(length), vectors.of_sentence, event,
-                                         &sentence_x[t][row * vectors_.size()], vectors_.size());
-                  }
-                  ++place;
-              });
-    });
-    std::vector<std::size_t> order(places.size());
+    std::vector<Part> parts;
+    for (std::size_t block = 0; block < blocks.size(); ++block)
+        parts.push_back({blocks[block].begin,
+                         blocks[block].end,
+                         {left[block].get(), with_cache ? &cache_rows[block] : nullptr, blocks[block].begin,
+                          &vectors.of_document}});
+    KeptRows kept = keep_rows(text, parts, used, learner.last, &vectors.of_sentence, pool, scratch);
+    std::vector<std::size_t> order(kept.events.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::uint64_t state = seed * golden_ratio + 1;
     for (std::size_t i = order.size(); i > 1; --i) {
@@ -217,33 +172,114 @@ void TreeModel::learn(const TextEvents& text, const LearningVectors& vectors,
     pool.run(learner.weights.size(), [&](std::size_t number, int) {
         const std::size_t t = number % n_trees;
         const MixerShape of = shape(static_cast<int>(number / n_trees));
-        const WordTree& tree = evidence_->tree(t);
         double sum = 0;
         std::vector<float> own(max_depth * stride);  // rows with vector states of the sentence
-        for (const std::size_t index : order) {
-            const Place& place = places[index];
-            const std::uint32_t word = text.words[place.event], code = tree.code(word),
-                                *path = tree.path(word);
-            EvidenceRows rows{&x[t][place.rows[t] * stride], &buckets[t][place.rows[t] * stride],
-                              &match[t][place.rows[t]], stride};
+        for (const std::size_t place : order) {
+            EvidenceRows rows = rows_of(kept, place, t, stride);
             if (number < n_trees && vectors_.size() > 0) {
-                const auto length = static_cast<std::size_t>(tree.length(word));
+                const auto length =
+                    static_cast<std::size_t>(evidence_->tree(t).length(text.words[kept.events[place]]));
+                const std::size_t first = kept.firsts[place * n_trees + t];
                 std::copy_n(rows.x, length * stride, own.data());
                 for (std::size_t i = 0; i < length; ++i)
-                    std::copy_n(&sentence_x[t][(place.rows[t] + i) * vectors_.size()], vectors_.size(),
+                    std::copy_n(&kept.of_sentence[t][(first + i) * vectors_.size()], vectors_.size(),
                                 &own[i * stride + n_root_inputs]);
                 rows.x = own.data();
             }
-            for (int i = 0; i < tree.length(word); ++i) {
-                const bool right = WordTree::bit(code, i);
-                const double logit = double{stategram::learn(
-                    of, learner.weights[number], learner.squares[number],
-                    mixer_row(t, path[i], text.classes[place.event], rows, static_cast<std::size_t>(i)),
-                    right, learner.rate)};
-                sum += log_sigmoid(right ? logit : -logit);
-            }
+            sum += learn_event(t, text, kept.events[place], rows, of, learner.weights[number],
+                               learner.squares[number], learner.rate);
         }
         learner.log_sums[number] += sum;
+    });
+}
+
+TreeModel::KeptRows TreeModel::keep_rows(const TextEvents& text, const std::vector<Part>& parts,
+                                         const std::uint8_t* used, int history,
+                                         const EventVectors* of_sentence, ThreadPool& pool,
+                                         std::vector<Scratch>& scratch) const {
+    const std::size_t n_trees = evidence_->n_trees(), stride = n_inputs(history);
+    struct Slice {
+        const Part* part;
+        std::size_t begin, end, first_place;
+    };
+    std::vector<Slice> slices;
+    std::vector<std::size_t> n_rows(n_trees, 0);
+    KeptRows kept;
+    for (const Part& part : parts)
+        for (std::size_t event = part.begin; event < part.end; ++event) {
+            if ((event - part.begin) % events_per_slice == 0)
+                slices.push_back(
+                    {&part, event, std::min(event + events_per_slice, part.end), kept.events.size()});
+            if (used && !used[event]) continue;
+            kept.events.push_back(event);
+            kept.firsts.insert(kept.firsts.end(), n_rows.begin(), n_rows.end());
+            for (std::size_t t = 0; t < n_trees; ++t)
+                n_rows[t] += static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
+        }
+    for (std::size_t t = 0; t < n_trees; ++t) {
+        kept.x.emplace_back(n_rows[t] * stride);
+        kept.buckets.emplace_back(n_rows[t] * stride);
+        kept.matches.emplace_back(n_rows[t]);
+        kept.of_sentence.emplace_back(of_sentence ? n_rows[t] * vectors_.size() : 0);
+    }
+    pool.run(slices.size(), [&](std::size_t number, int worker) {
+        const Slice& slice = slices[number];
+        std::size_t place = slice.first_place;
+        visit(text, slice.begin, slice.end, history, slice.part->sources,
+              scratch[static_cast<std::size_t>(worker)],
+              [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
+                  if (used && !used[event]) return;
+                  const std::uint32_t word = text.words[event];
+                  for (std::size_t t = 0; t < n_trees; ++t) {
+                      const auto length = static_cast<std::size_t>(evidence_->tree(t).length(word));
+                      const EvidenceRows own = rows_of(kept, place, t, stride);
+                      std::copy_n(rows[t].x, length * stride, own.x);
+                      std::copy_n(rows[t].buckets, length * stride, own.buckets);
+                      std::copy_n(rows[t].match, length, own.match);
+                      if (of_sentence && vectors_.size() > 0)
+                          vectors_.write(
+                              t, evidence_->tree(t).path(word), static_cast<int>(length), *of_sentence, event,
+                              &kept.of_sentence[t][kept.firsts[place * n_trees + t] * vectors_.size()],
+                              vectors_.size());
+                  }
+                  ++place;
+              });
+    });
+    return kept;
+}
+
+double TreeModel::learn_event(std::size_t tree, const TextEvents& text, std::size_t event,
+                              const EvidenceRows& rows, const MixerShape& shape, float* weights,
+                              float* squares, float rate) const {
+    const WordTree& words = evidence_->tree(tree);
+    const std::uint32_t word = text.words[event], code = words.code(word), *path = words.path(word);
+    double sum = 0;
+    for (int i = 0; i < words.length(word); ++i) {
+        const bool right = WordTree::bit(code, i);
+        const double logit = double{stategram::learn(
+            shape, weights, squares,
+            mixer_row(tree, path[i], text.classes[event], rows, static_cast<std::size_t>(i)), right, rate)};
+        sum += log_sigmoid(right ? logit : -logit);
+    }
+    return sum;
+}
+
+void TreeModel::score_and_learn(const TextEvents& text, std::size_t begin, std::size_t end,
+                                const EventVectors& vectors, TextCache& cache,
+                                std::vector<LearnedWeights*> weights, ThreadPool& pool,
+                                std::vector<Scratch>& scratch, double* log_probs, std::size_t stride) const {
+    const CacheRows cache_rows = read_cache(text, begin, end, cache);
+    KeptRows kept = keep_rows(text, {{begin, end, {nullptr, &cache_rows, begin, &vectors}}}, nullptr, 2,
+                              nullptr, pool, scratch);
+    pool.run(evidence_->n_trees(), [&](std::size_t t, int) {
+        auto& [of_tree, squares] = *weights[t];
+        for (std::size_t place = 0; place < kept.events.size(); ++place) {
+            const std::size_t event = kept.events[place];
+            const EvidenceRows rows = rows_of(kept, place, t, n_inputs(2));
+            // No decision on the way to a word may depend on those before it.
+            log_probs[t * stride + event] = log_prob(t, text, event, rows, shape(2), of_tree.data());
+            learn_event(t, text, event, rows, shape(2), of_tree.data(), squares.data(), adaptive_rate_);
+        }
     });
 }
 

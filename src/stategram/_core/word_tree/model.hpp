@@ -37,6 +37,11 @@ inline std::vector<std::uint8_t> resets(const std::uint8_t* starts, std::size_t 
     return found;
 }
 
+// The weights of a tree, and the sums of the squares of their gradients, while they learn.
+struct LearnedWeights {
+    std::vector<float> weights, squares;
+};
+
 // Events to learn from; the words from `cache_begin` on fill the caches before.
 struct LearningBlock {
     std::size_t cache_begin, begin, end;
@@ -51,17 +56,20 @@ struct CacheRows {
 
 class TreeModel {
  public:
+    // `adaptive_rate`: that of the weights while they learn from what is scored.
     TreeModel(std::shared_ptr<TreeEvidence> evidence, std::vector<VectorInput> vectors,
               std::vector<std::shared_ptr<const AdaptiveSource>> adaptive, std::vector<CacheView> caches,
-              const std::uint32_t* counts, std::size_t n_frequent_nodes, std::size_t n_classes);
+              const std::uint32_t* counts, std::size_t n_frequent_nodes, std::size_t n_classes,
+              float adaptive_rate);
 
     const TreeEvidence& evidence() const { return *evidence_; }
     const VectorInputs& vectors() const { return vectors_; }
     std::size_t n_classes() const { return n_classes_; }
     std::size_t n_inputs(int history) const {
         const std::size_t of_chains = evidence_->n_inputs(history > 0);
-        return history < 2 ? of_chains : of_chains + padded_inputs(caches_.size() + adaptive_.size());
+        return history < 2 ? of_chains : of_chains + padded_inputs(n_cache_inputs());
     }
+    std::size_t n_cache_inputs() const { return TextCache::n_inputs(caches_.size(), adaptive_.size()); }
     MixerShape shape(int history) const {
         return {n_inputs(history), n_node_sets_, evidence_->n_matches(), n_classes_};
     }
@@ -128,6 +136,14 @@ class TreeModel {
                 rows.match[i], of_class};
     }
 
+    // Scores the events [begin, end) one after the other: caches, adaptive states and weights learn each
+    // event once it was predicted. Writes their natural-log probabilities by tree t to log_probs + t *
+    // stride.
+    void score_and_learn(const TextEvents& text, std::size_t begin, std::size_t end,
+                         const EventVectors& vectors, TextCache& cache, std::vector<LearnedWeights*> weights,
+                         ThreadPool& pool, std::vector<Scratch>& scratch, double* log_probs,
+                         std::size_t stride) const;
+
     // The natural-log probability of an event by a tree.
     double log_prob(std::size_t tree, const TextEvents& text, std::size_t event, const EvidenceRows& rows,
                     const MixerShape& shape, const float* weights) const;
@@ -158,6 +174,33 @@ class TreeModel {
  private:
     static constexpr std::size_t look_ahead = 4;
 
+    // The rows of some events, kept: for each tree a row per node of the way to each word.
+    struct KeptRows {
+        std::vector<std::size_t> events;
+        std::vector<std::size_t> firsts;  // by event and tree
+        std::vector<std::vector<float>> x;
+        std::vector<std::vector<std::uint8_t>> buckets;
+        std::vector<std::vector<std::uint32_t>> matches;
+        std::vector<std::vector<float>>
+            of_sentence;  // the evidence of vector states of the sentence, if asked
+    };
+    struct Part {
+        std::size_t begin, end;
+        Sources sources;
+    };
+    // `used`: the events to keep; null: all. `of_sentence`: vector states of the sentence; may be null.
+    KeptRows keep_rows(const TextEvents& text, const std::vector<Part>& parts, const std::uint8_t* used,
+                       int history, const EventVectors* of_sentence, ThreadPool& pool,
+                       std::vector<Scratch>& scratch) const;
+    EvidenceRows rows_of(KeptRows& kept, std::size_t place, std::size_t tree, std::size_t stride) const {
+        const std::size_t row = kept.firsts[place * evidence_->n_trees() + tree];
+        return {&kept.x[tree][row * stride], &kept.buckets[tree][row * stride], &kept.matches[tree][row],
+                stride};
+    }
+    // One step for each node on the way to a word; returns its log-probability before.
+    double learn_event(std::size_t tree, const TextEvents& text, std::size_t event, const EvidenceRows& rows,
+                       const MixerShape& shape, float* weights, float* squares, float rate) const;
+
     void write_vectors(std::uint32_t word, std::size_t event, const EventVectors& vectors,
                        const std::vector<EvidenceRows>& rows) const;
     void copy_cache_rows(std::uint32_t word, std::size_t event, const CacheRows& cache,
@@ -169,6 +212,7 @@ class TreeModel {
     std::vector<CacheView> caches_;
     std::vector<std::vector<std::uint32_t>> node_sets_;  // by tree and node
     std::size_t n_node_sets_, n_classes_;
+    float adaptive_rate_;
 };
 
 }  // namespace stategram

@@ -21,8 +21,9 @@ namespace stategram {
 
 // What a model keeps of the words so far, besides the values of contexts.
 struct TextState {
-    std::optional<TextCache> cache;  // for adaptive scoring
-    std::vector<float> vectors;      // the states of all networks
+    std::optional<TextCache> cache;                             // for adaptive scoring
+    std::vector<float> vectors;                                 // the states of all networks
+    std::vector<std::shared_ptr<LearnedWeights>> learned = {};  // by tree; none before the first word
 
     TextState copy() {
         if (cache) cache->share();
@@ -54,10 +55,11 @@ class TreeModelKernel {
     TreeModelKernel(std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>> trees,
                     std::vector<ChainArrays> chains, std::vector<LevelArrays> levels, std::size_t n_streams,
                     Words counts, Words contexts, std::size_t n_frequent_nodes, std::size_t n_classes,
-                    std::vector<CacheArrays> caches, std::vector<VectorArrays> vectors)
+                    std::vector<CacheArrays> caches, std::vector<VectorArrays> vectors, double adaptive_rate)
         : n_words_(counts.size()) {
         std::vector<WordTree> built;
         require(!trees.empty() && contexts.size() == n_words_, "each word needs its counts");
+        require(adaptive_rate >= 0 && adaptive_rate <= 1, "a rate is from 0 to 1");
         require(n_frequent_nodes < (1U << 31) && n_classes < (1U << 31), "there are too many weights");
         for (std::size_t t = 0; t < trees.size(); ++t) {
             const auto& [codes, lengths] = trees[t];
@@ -95,9 +97,9 @@ class TreeModelKernel {
                 adaptive.push_back(adaptive_source(linear, one.second, *evidence));
         kept_levels_ = std::move(levels);
         kept_vectors_ = std::move(vectors);
-        model_ =
-            std::make_unique<TreeModel>(evidence, std::move(vector_inputs), std::move(adaptive),
-                                        std::move(cache_views), counts.data(), n_frequent_nodes, n_classes);
+        model_ = std::make_unique<TreeModel>(evidence, std::move(vector_inputs), std::move(adaptive),
+                                             std::move(cache_views), counts.data(), n_frequent_nodes,
+                                             n_classes, static_cast<float>(adaptive_rate));
         evidence_ = std::move(evidence);
     }
 
@@ -174,9 +176,12 @@ class TreeModelKernel {
                 vectors = model_->vectors().read({words.data(), restarts.data()}, begin,
                                                  std::min(n, begin + events_per_reading),
                                                  state.vectors.data(), pool);
-            CacheRows cache_rows;
-            if (state.cache) cache_rows = model_->read_cache(text, begin, end, *state.cache);
-            const TreeModel::Sources sources{nullptr, state.cache ? &cache_rows : nullptr, begin, &vectors};
+            if (state.cache) {
+                model_->score_and_learn(text, begin, end, vectors, *state.cache, learning(state, weights),
+                                        pool, scratch, log_probs.data(), n);
+                continue;
+            }
+            const TreeModel::Sources sources{nullptr, nullptr, begin, &vectors};
             const std::size_t slices = (end - begin + events_per_slice - 1) / events_per_slice;
             pool.run(slices, [&](std::size_t slice, int worker) {
                 const std::size_t first = begin + slice * events_per_slice,
@@ -220,7 +225,8 @@ class TreeModelKernel {
                                                            static_cast<std::size_t>(i));
                     const double sign = WordTree::bit(words.code(word), i) ? 1.0 : -1.0;
                     for (std::size_t input = 0; input < of.n_inputs; ++input)
-                        found.push_back(sign * double{contribution(of, weights[tree].data(), row, input)});
+                        found.push_back(
+                            sign * double{contribution(of, weights_after(state, weights, tree), row, input)});
                 }
             });
         return found;
@@ -274,8 +280,8 @@ class TreeModelKernel {
                         model_->vectors().at_all_nodes(t, vectors, begin, end - begin);
                     for (std::size_t event = begin; event < end; ++event) {
                         const float* const of_event = x.data() + (event - begin) * x.size() / (end - begin);
-                        searches_at(values, event, classes[event], history, weights, vectors, nullptr, t,
-                                    t + 1, of_event)[0]
+                        searches_at(values, event, classes[event], history, weights, vectors, state, t, t + 1,
+                                    of_event)[0]
                             .distribution(found.data());
                         add(event, t, found);
                     }
@@ -283,14 +289,19 @@ class TreeModelKernel {
             });
             return;
         }
-        // A cache depends on all events before.
+        // Caches and weights depend on all events before.
+        const TextEvents text{words.data(), values, classes.data(), starts.data()};
+        std::vector<TreeModel::Scratch> scratch;
+        for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*model_, history);
+        std::vector<double> log_probs(n * n_trees);
         for (std::size_t event = 0; event < n; ++event) {
             if (starts[event] == 2) state.cache->start_document();
-            std::vector<TreeSearch> trees = searches_at(values, event, classes[event], history, weights,
-                                                        vectors, &*state.cache, 0, n_trees);
+            std::vector<TreeSearch> trees =
+                searches_at(values, event, classes[event], history, weights, vectors, state, 0, n_trees);
             pool.run(n_trees, [&](std::size_t t, int) { trees[t].distribution(own[t].data()); });
             for (std::size_t t = 0; t < n_trees; ++t) add(event, t, own[t]);
-            state.cache->add(words[event]);
+            model_->score_and_learn(text, event, event + 1, vectors, *state.cache, learning(state, weights),
+                                    pool, scratch, log_probs.data(), n);
         }
     }
 
@@ -479,28 +490,46 @@ class TreeModelKernel {
                                      std::size_t first = 0, std::size_t last = SIZE_MAX) const {
         check_history(streams, of_class, history, weights, state);
         return searches_at(pointers(streams), 0, of_class, history, weights,
-                           model_->vectors().vectors_of(state.vectors.data()),
-                           state.cache ? &*state.cache : nullptr, first,
+                           model_->vectors().vectors_of(state.vectors.data()), state, first,
                            std::min(last, evidence_->n_trees()));
+    }
+
+    // The weights of a tree after a text, and all of them while they go on learning: copies share them.
+    static const float* weights_after(const TextState& state, const std::vector<In<float>>& weights,
+                                      std::size_t tree) {
+        return state.learned.empty() ? weights[tree].data() : state.learned[tree]->weights.data();
+    }
+    static std::vector<LearnedWeights*> learning(TextState& state, const std::vector<In<float>>& weights) {
+        std::vector<LearnedWeights*> found;
+        for (std::size_t t = 0; t < weights.size(); ++t) {
+            if (state.learned.size() == t)
+                state.learned.push_back(std::make_shared<LearnedWeights>(LearnedWeights{
+                    {weights[t].begin(), weights[t].end()}, std::vector<float>(weights[t].size(), 1.0F)}));
+            else if (state.learned[t].use_count() > 1)
+                state.learned[t] = std::make_shared<LearnedWeights>(*state.learned[t]);
+            found.push_back(state.learned[t].get());
+        }
+        return found;
     }
 
     std::vector<TreeSearch> searches_at(const std::vector<const std::uint32_t*>& values, std::size_t event,
                                         std::uint32_t of_class, int history,
                                         const std::vector<In<float>>& weights, const EventVectors& vectors,
-                                        TextCache* cache, std::size_t first, std::size_t last,
+                                        TextState& state, std::size_t first, std::size_t last,
                                         const float* at_nodes = nullptr) const {
         EventContexts contexts(evidence_->n_slots());
         const std::size_t n_chains = evidence_->n_chains(history > 0);
         evidence_->hash(values.data(), event, n_chains, contexts);
         evidence_->find(contexts);
-        if (cache) cache->find(values.data(), event);
+        if (state.cache) state.cache->find(values.data(), event);
         std::vector<TreeSearch> found;
         for (std::size_t t = first; t < last; ++t)
             found.emplace_back(
                 *evidence_, t, contexts,
                 TreeSearch::Settings{n_chains, model_->n_inputs(history), evidence_->n_inputs(true),
-                                     model_->shape(history), weights[t].data(), &model_->node_sets(t),
-                                     of_class, cache, at_nodes},
+                                     model_->shape(history), weights_after(state, weights, t),
+                                     &model_->node_sets(t), of_class, state.cache ? &*state.cache : nullptr,
+                                     at_nodes},
                 &model_->vectors(), vectors, event);
         return found;
     }

@@ -86,7 +86,7 @@ double TreeSearch::right_probability(const Subtree& subtree, std::uint32_t middl
         evidence_->add_level(number_, list.chain, list.level, sums, 1, estimates, row);
     }
     if (settings_.cache)
-        settings_.cache->node_evidence(number_, subtree.begin, middle, subtree.end,
+        settings_.cache->node_evidence(number_, subtree.begin, middle, subtree.end, subtree.depth,
                                        x_.data() + settings_.cache_input,
                                        buckets_.data() + settings_.cache_input);
     const MixerRow mixed{x_.data(), buckets_.data(), (*settings_.node_sets)[middle], match,

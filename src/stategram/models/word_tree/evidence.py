@@ -31,6 +31,8 @@ from stategram.text import Corpus
 
 # From how many n-grams of a level discounts are estimated. They are in the order of hashes: a random sample.
 _SAMPLE = 1 << 20
+# The rate of Adagrad with which adaptive scoring goes on learning weights.
+_ADAPTIVE_RATE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +157,8 @@ class Evidence:
     def histories(self) -> tuple[str, ...]:
         """The histories that make a difference."""
         crosses = bool(self.vectors) or any(chain.crosses_sentences for chain in self.chains)
-        return tuple(
-            name for name, used in zip(HISTORIES, (True, crosses, bool(self.caches)), strict=True) if used
-        )
+        adapts = bool(self.caches) or any(one.shape.kind == "linear" for one in self.vectors)
+        return tuple(name for name, used in zip(HISTORIES, (True, crosses, adapts), strict=True) if used)
 
     @cached_property
     def kernel(self) -> _core.TreeModelKernel:
@@ -189,6 +190,7 @@ class Evidence:
             self.n_classes,
             [([places[value] for value in cache.values], cache.decay) for cache in self.caches],
             [one.for_kernel(len(self.word_counts)) for one in self.vectors],
+            _ADAPTIVE_RATE,
         )
 
     def inputs(self, corpus: Corpus, past: Past) -> tuple[list[Stream], Stream, NDArray[np.uint8]]:
