@@ -528,6 +528,34 @@ def test_a_linear_state_goes_on_learning_as_its_twin(n_trees: int) -> None:
     assert found[:, 40:].mean() > static[:, 40:].mean() + 0.1
 
 
+@pytest.mark.parametrize("kind", ["linear", "recurrent"])
+def test_words_after_similar_histories_are_those_of_the_twin(kind: str) -> None:
+    network = Network.random(kind, 3)
+    problem = VectorProblem([network], caches=[Cache((), 0.9)], adaptive_rate=0.0)
+    kernel, words, twin = problem.kernel(), words_of(70, 9), network.twin()
+    # After the cache, the adaptive state and the match.
+    after = kernel.n_inputs(DOCUMENT) + 2 + (kind == "linear")
+    read, vectors = [END], []
+    for word, start in zip(words, STARTS, strict=True):
+        read = [END] if start == 2 else read
+        vectors.append(twin.vector(read))
+        read = [*read, word]
+    distances = np.concatenate([naive.cosines(vectors[:n]) for n in range(1, 71)]) - naive.MIN_COSINE
+    assert np.abs(distances).min() > 1e-5
+    found = score(kernel, words, STARTS, ADAPTIVE, problem.weights_of(kernel, ADAPTIVE, [after]))
+    for tree, paths in enumerate(problem.trees):
+        root, numbers = kernel.root_log_odds(tree).astype(float), naive.node_numbers(paths)
+        for place, word in enumerate(words):
+            expected = 0.0
+            for depth, bit in enumerate(paths[word]):
+                node = paths[word][:depth]
+                right = naive.sigmoid(root[numbers[node]])
+                masses = naive.similar_masses(vectors[: place + 1], words[:place], paths, node)
+                logit = np.log((masses[1] + right) / (masses[0] + 1 - right))
+                expected += naive.log_sigmoid(logit if bit == "1" else -logit)
+            assert found[tree, place] == pytest.approx(expected, abs=1e-4), (tree, place)
+
+
 def test_copies_of_adaptive_states_go_their_own_ways() -> None:
     """Also once so much has changed, more than 4096 rows, that copies share it."""
     problem = adaptive_problem(3000)

@@ -287,6 +287,28 @@ class AdaptiveLinear:
         return [log_prob for log_prob, _ in learned]
 
 
+# ---- similar histories
+
+MIN_COSINE, MAX_HISTORIES = 0.3, 2000
+
+
+def cosines(vectors: Sequence[Values]) -> Values:
+    """Return the cosine of the last vector and each before it."""
+    *before, last = (v / (np.sqrt(v @ v) or 1.0) for v in vectors)
+    return np.array([last @ v for v in before])
+
+
+def similar_masses(
+    vectors: Sequence[Values], words: Sequence[int], paths: Sequence[str], node: str
+) -> tuple[float, float]:
+    """m(side) = sum of exp(10 (cos - 1)) over the words so far that went there, after the last 2000 vectors."""
+    masses = [0.0, 0.0]
+    for cosine, word in list(zip(cosines(vectors), words, strict=True))[-MAX_HISTORIES:]:
+        if cosine > MIN_COSINE and paths[word].startswith(node):
+            masses[paths[word][len(node)] == "1"] += float(np.exp(10 * (cosine - 1)))
+    return masses[0], masses[1]
+
+
 # ---- recurrent states
 
 

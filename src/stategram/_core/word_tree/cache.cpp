@@ -27,7 +27,8 @@ std::uint8_t mass_bucket(double total, double smaller) {
 }  // namespace
 
 TextCache::TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<CacheView> caches,
-                     const std::vector<std::shared_ptr<const AdaptiveSource>>& adaptive)
+                     const std::vector<std::shared_ptr<const AdaptiveSource>>& adaptive,
+                     std::size_t vector_width)
     : evidence_(std::move(evidence)),
       caches_(std::move(caches)),
       last_(caches_.size()),
@@ -38,7 +39,8 @@ TextCache::TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<C
       powers_(caches_.size()),
       scale_(caches_.size(), 1.0),
       masses_(caches_.size()),
-      adaptive_(adaptive.begin(), adaptive.end()) {
+      adaptive_(adaptive.begin(), adaptive.end()),
+      similar_(vector_width) {
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         require(caches_[c].decay >= 0.01 && caches_[c].decay < 1,
                 "the decay of a cache is not between 0.01 and 1");
@@ -56,7 +58,12 @@ TextCache::TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<C
     }
 }
 
-void TextCache::enter(const std::uint32_t* const* streams, std::size_t event) {
+void TextCache::enter(const std::uint32_t* const* streams, std::size_t event, const float* vector) {
+    enter_contexts(streams, event);
+    if (similar_.is_used()) similar_.enter(vector);
+}
+
+void TextCache::enter_contexts(const std::uint32_t* const* streams, std::size_t event) {
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         std::uint64_t key = empty_context;
         for (const std::uint32_t stream : caches_[c].streams)
@@ -78,8 +85,9 @@ void TextCache::share() {
     for (AdaptiveLinear& one : adaptive_) one.share();
 }
 
-void TextCache::find(const std::uint32_t* const* streams, std::size_t event) {
-    enter(streams, event);
+void TextCache::find(const std::uint32_t* const* streams, std::size_t event, const float* vector) {
+    enter_contexts(streams, event);
+    if (similar_.is_used()) similar_.find(vector);
     for (AdaptiveLinear& one : adaptive_) one.find();
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         recent_[c].clear();
@@ -112,6 +120,18 @@ void TextCache::collect(std::size_t tree_number, std::uint32_t word, float* x, s
     const WordTree& tree = evidence_->tree(tree_number);
     const std::uint32_t code = tree.code(word), *path = tree.path(word);
     const int length = tree.length(word);
+    const auto add_words = [&](const std::vector<CachedWord>& words, std::size_t input) {
+        double sums[max_depth + 1] = {};
+        for (const CachedWord& one : words)
+            sums[std::min(tree.parting(code, tree.code(one.word)), length)] += double{one.mass};
+        double same = sums[length];
+        for (int i = length - 1; i >= 0; --i) {
+            const bool right = WordTree::bit(code, i);
+            write(input, right ? same : sums[i], right ? sums[i] : same, tree_number, path[i],
+                  x + static_cast<std::size_t>(i) * stride, buckets + static_cast<std::size_t>(i) * stride);
+            same += sums[i];
+        }
+    };
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         if (caches_[c].streams.empty()) {
             const std::vector<float>& masses = masses_[c][tree_number];
@@ -122,17 +142,9 @@ void TextCache::collect(std::size_t tree_number, std::uint32_t word, float* x, s
                       buckets + static_cast<std::size_t>(i) * stride);
             continue;
         }
-        double sums[max_depth + 1] = {};
-        for (const Recent& one : recent_[c])
-            sums[std::min(tree.parting(code, tree.code(one.word)), length)] += double{one.mass};
-        double same = sums[length];
-        for (int i = length - 1; i >= 0; --i) {
-            const bool right = WordTree::bit(code, i);
-            write(c, right ? same : sums[i], right ? sums[i] : same, tree_number, path[i],
-                  x + static_cast<std::size_t>(i) * stride, buckets + static_cast<std::size_t>(i) * stride);
-            same += sums[i];
-        }
+        add_words(recent_[c], c);
     }
+    if (similar_.is_used()) add_words(similar_.words(), match_input() + 1);
     for (std::size_t k = 0; k < adaptive_.size(); ++k)
         for (int i = 0; i < length; ++i)
             write_adaptive(k, tree_number, path[i], x + static_cast<std::size_t>(i) * stride,
@@ -157,20 +169,22 @@ void TextCache::write_adaptive(std::size_t number, std::size_t tree, std::uint32
 void TextCache::node_evidence(std::size_t tree_number, std::uint32_t begin, std::uint32_t node,
                               std::uint32_t end, int depth, float* x, std::uint8_t* buckets) const {
     const WordTree& tree = evidence_->tree(tree_number);
-    for (std::size_t c = 0; c < caches_.size(); ++c) {
+    const auto add_words = [&](const std::vector<CachedWord>& words, std::size_t input) {
         double right = 0, left = 0;
-        if (caches_[c].streams.empty()) {
-            right = double{masses_[c][tree_number][2 * node + 1]} / scale_[c];
-            left = double{masses_[c][tree_number][2 * node]} / scale_[c];
-        } else {
-            for (const Recent& one : recent_[c]) {
-                const std::uint32_t rank = tree.rank(one.word);
-                if (rank < begin || rank >= end) continue;
-                (rank >= node ? right : left) += double{one.mass};
-            }
+        for (const CachedWord& one : words) {
+            const std::uint32_t rank = tree.rank(one.word);
+            if (rank < begin || rank >= end) continue;
+            (rank >= node ? right : left) += double{one.mass};
         }
-        write(c, right, left, tree_number, node, x, buckets);
-    }
+        write(input, right, left, tree_number, node, x, buckets);
+    };
+    for (std::size_t c = 0; c < caches_.size(); ++c)
+        if (caches_[c].streams.empty())
+            write(c, double{masses_[c][tree_number][2 * node + 1]} / scale_[c],
+                  double{masses_[c][tree_number][2 * node]} / scale_[c], tree_number, node, x, buckets);
+        else
+            add_words(recent_[c], c);
+    if (similar_.is_used()) add_words(similar_.words(), match_input() + 1);
     for (std::size_t k = 0; k < adaptive_.size(); ++k) write_adaptive(k, tree_number, node, x, buckets);
     const std::size_t next = match_.next(first_);
     const std::uint32_t likely = next == LongestMatch::none ? end : tree.rank(words_[next]);
@@ -183,6 +197,7 @@ void TextCache::add(std::uint32_t word) {
     if (words_.size() == max_words) forget_old();
     words_.push_back(word);
     match_.add(words_, first_);
+    similar_.add(word);
     ++time_;
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         if (caches_[c].streams.empty()) {

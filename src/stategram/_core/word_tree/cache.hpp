@@ -7,7 +7,8 @@
 //
 //     x = logit((m1 + p(1)) / (m0 + m1 + 1)) - logit p(1),    p without any context
 //
-// Linear states that go on learning have an input each, and the longest match has one.
+// The words that followed similar histories give evidence in the same way. Linear states that go on learning
+// have an input each, and the longest match has one.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,7 @@
 #include "vectors/adaptive.hpp"
 #include "word_tree/evidence.hpp"
 #include "word_tree/longest_match.hpp"
+#include "word_tree/similar_histories.hpp"
 
 namespace stategram {
 
@@ -29,15 +31,14 @@ struct CacheView {
 
 class TextCache {
  public:
+    // `vector_width`: of the vectors by which histories are similar; 0: there are none.
     TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<CacheView> caches,
-              const std::vector<std::shared_ptr<const AdaptiveSource>>& adaptive);
+              const std::vector<std::shared_ptr<const AdaptiveSource>>& adaptive, std::size_t vector_width);
 
     bool belongs_to(const TreeEvidence& evidence) const { return evidence_.get() == &evidence; }
 
-    // The number of its inputs: those of caches, those of adaptive states, and the longest match.
-    static std::size_t n_inputs(std::size_t n_caches, std::size_t n_adaptive) {
-        return n_caches + n_adaptive + 1;
-    }
+    // The number of its inputs: caches, adaptive states, the longest match, and similar histories.
+    std::size_t n_inputs() const { return match_input() + 1 + similar_.is_used(); }
     // Adaptive states begin anew, but for what they learned.
     void start_document();
     // The same where no word is known.
@@ -45,9 +46,9 @@ class TextCache {
     // Before a copy, which then shares what adaptive states learned.
     void share();
 
-    // Sets the contexts of an event; `find` also finds the words that followed them.
-    void enter(const std::uint32_t* const* streams, std::size_t event);
-    void find(const std::uint32_t* const* streams, std::size_t event);
+    // Sets the contexts of an event and its vector; `find` also finds the words that followed them.
+    void enter(const std::uint32_t* const* streams, std::size_t event, const float* vector);
+    void find(const std::uint32_t* const* streams, std::size_t event, const float* vector);
     // Writes the evidence at the nodes on the way to a word: for each node an input of each cache.
     void collect(std::size_t tree, std::uint32_t word, float* x, std::uint8_t* buckets,
                  std::size_t stride) const;
@@ -59,10 +60,7 @@ class TextCache {
                        int depth, float* x, std::uint8_t* buckets) const;
 
  private:
-    struct Recent {
-        std::uint32_t word;
-        float mass;
-    };
+    void enter_contexts(const std::uint32_t* const* streams, std::size_t event);
     void write(std::size_t cache, double right, double left, std::size_t tree, std::uint32_t node, float* x,
                std::uint8_t* buckets) const;
     void write_adaptive(std::size_t number, std::size_t tree, std::uint32_t node, float* x,
@@ -80,14 +78,15 @@ class TextCache {
     // before.
     std::vector<std::unordered_map<std::uint64_t, std::uint64_t>> last_;
     std::vector<std::vector<std::uint64_t>> previous_, keys_;
-    std::vector<std::uint64_t> present_;       // the contexts of the event at hand
-    std::vector<std::vector<Recent>> recent_;  // their followers
+    std::vector<std::uint64_t> present_;           // the contexts of the event at hand
+    std::vector<std::vector<CachedWord>> recent_;  // their followers
     std::vector<std::vector<double>> powers_;
     // For each cache without a context: its masses are divided by `scale_`.
     std::vector<double> scale_;
     std::vector<std::vector<std::vector<float>>> masses_;  // by cache and tree: right and left of each node
     std::vector<AdaptiveLinear> adaptive_;
     LongestMatch match_;
+    SimilarHistories similar_;
 };
 
 }  // namespace stategram

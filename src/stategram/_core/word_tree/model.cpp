@@ -45,6 +45,7 @@ TreeModel::TreeModel(std::shared_ptr<TreeEvidence> evidence, std::vector<VectorI
       adaptive_rate_(adaptive_rate) {
     for (std::size_t t = 0; t < evidence_->n_trees(); ++t)
         node_sets_.push_back(frequent_nodes(evidence_->tree(t), counts, n_frequent_nodes));
+    n_cache_inputs_ = empty_cache().n_inputs();
 }
 
 TreeModel::Scratch::Scratch(const TreeModel& model, int history) : stride(model.n_inputs(history)) {
@@ -60,12 +61,12 @@ TreeModel::Scratch::Scratch(const TreeModel& model, int history) : stride(model.
 }
 
 CacheRows TreeModel::read_cache(const TextEvents& text, std::size_t begin, std::size_t end,
-                                TextCache& cache) const {
+                                const EventVectors& vectors, TextCache& cache) const {
     CacheRows rows;
-    const std::size_t width = n_cache_inputs();
+    const std::size_t width = n_cache_inputs_;
     for (std::size_t event = begin; event < end; ++event) {
         if (text.starts && text.starts[event] == 2) cache.start_document();
-        cache.find(text.streams.data(), event);
+        cache.find(text.streams.data(), event, compared_vector(vectors, event));
         for (std::size_t t = 0; t < evidence_->n_trees(); ++t) {
             const auto length = static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
             rows.begins.push_back(rows.x.size());
@@ -88,7 +89,7 @@ void TreeModel::write_vectors(std::uint32_t word, std::size_t event, const Event
 
 void TreeModel::copy_cache_rows(std::uint32_t word, std::size_t event, const CacheRows& cache,
                                 Scratch& scratch) const {
-    const std::size_t first = evidence_->n_inputs(true), width = n_cache_inputs(),
+    const std::size_t first = evidence_->n_inputs(true), width = n_cache_inputs_,
                       n_trees = evidence_->n_trees();
     for (std::size_t t = 0; t < n_trees; ++t) {
         const std::size_t from = cache.begins[event * n_trees + t];
@@ -148,13 +149,14 @@ void TreeModel::learn(const TextEvents& text, const LearningVectors& vectors,
         TextCache cache = empty_cache();
         for (std::size_t event = cache_begin; event < begin; ++event) {
             if (text.starts[event] == 2) cache.start_document();
-            cache.enter(text.streams.data(), event);
+            cache.enter(text.streams.data(), event, compared_vector(vectors.of_document, event));
             cache.add(text.words[event]);
         }
-        cache_rows[number] = read_cache(text, begin, end, cache);
+        cache_rows[number] = read_cache(text, begin, end, vectors.of_document, cache);
     });
     for (std::size_t number = 0; with_cache && learner.cache && number < blocks.size(); ++number)
-        cache_rows[number] = read_cache(text, blocks[number].begin, blocks[number].end, *learner.cache);
+        cache_rows[number] =
+            read_cache(text, blocks[number].begin, blocks[number].end, vectors.of_document, *learner.cache);
     std::vector<Part> parts;
     for (std::size_t block = 0; block < blocks.size(); ++block)
         parts.push_back({blocks[block].begin,
@@ -268,7 +270,7 @@ void TreeModel::score_and_learn(const TextEvents& text, std::size_t begin, std::
                                 const EventVectors& vectors, TextCache& cache,
                                 std::vector<LearnedWeights*> weights, ThreadPool& pool,
                                 std::vector<Scratch>& scratch, double* log_probs, std::size_t stride) const {
-    const CacheRows cache_rows = read_cache(text, begin, end, cache);
+    const CacheRows cache_rows = read_cache(text, begin, end, vectors, cache);
     KeptRows kept = keep_rows(text, {{begin, end, {nullptr, &cache_rows, begin, &vectors}}}, nullptr, 2,
                               nullptr, pool, scratch);
     pool.run(evidence_->n_trees(), [&](std::size_t t, int) {

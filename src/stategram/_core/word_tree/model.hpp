@@ -67,17 +67,21 @@ class TreeModel {
     std::size_t n_classes() const { return n_classes_; }
     std::size_t n_inputs(int history) const {
         const std::size_t of_chains = evidence_->n_inputs(history > 0);
-        return history < 2 ? of_chains : of_chains + padded_inputs(n_cache_inputs());
+        return history < 2 ? of_chains : of_chains + padded_inputs(n_cache_inputs_);
     }
-    std::size_t n_cache_inputs() const { return TextCache::n_inputs(caches_.size(), adaptive_.size()); }
     MixerShape shape(int history) const {
         return {n_inputs(history), n_node_sets_, evidence_->n_matches(), n_classes_};
     }
     const std::vector<std::uint32_t>& node_sets(std::size_t tree) const { return node_sets_[tree]; }
 
-    TextCache empty_cache() const { return TextCache(evidence_, caches_, adaptive_); }
+    TextCache empty_cache() const { return TextCache(evidence_, caches_, adaptive_, vectors_.last_width()); }
+    // The vector of an event by which its history is compared with others.
+    const float* compared_vector(const EventVectors& vectors, std::size_t event) const {
+        return vectors.last(event, vectors_.last_width());
+    }
     // Adds the rows of the events [begin, end) and their words to the cache.
-    CacheRows read_cache(const TextEvents& text, std::size_t begin, std::size_t end, TextCache& cache) const;
+    CacheRows read_cache(const TextEvents& text, std::size_t begin, std::size_t end,
+                         const EventVectors& vectors, TextCache& cache) const;
 
     // What one thread needs.
     struct Scratch {
@@ -211,7 +215,7 @@ class TreeModel {
     std::vector<std::shared_ptr<const AdaptiveSource>> adaptive_;
     std::vector<CacheView> caches_;
     std::vector<std::vector<std::uint32_t>> node_sets_;  // by tree and node
-    std::size_t n_node_sets_, n_classes_;
+    std::size_t n_node_sets_, n_classes_, n_cache_inputs_ = 0;
     float adaptive_rate_;
 };
 

@@ -214,7 +214,7 @@ class TreeModelKernel {
         CacheRows cache_rows;
         if (state.cache) {
             TextCache copy = *state.cache;
-            cache_rows = model_->read_cache(text, 0, 1, copy);
+            cache_rows = model_->read_cache(text, 0, 1, vectors, copy);
         }
         model_->visit(
             text, 0, 1, history, {nullptr, state.cache ? &cache_rows : nullptr, 0, &vectors}, scratch,
@@ -521,7 +521,7 @@ class TreeModelKernel {
         const std::size_t n_chains = evidence_->n_chains(history > 0);
         evidence_->hash(values.data(), event, n_chains, contexts);
         evidence_->find(contexts);
-        if (state.cache) state.cache->find(values.data(), event);
+        if (state.cache) state.cache->find(values.data(), event, model_->compared_vector(vectors, event));
         std::vector<TreeSearch> found;
         for (std::size_t t = first; t < last; ++t)
             found.emplace_back(

@@ -30,6 +30,11 @@ struct VectorInput {
 struct EventVectors {
     std::size_t first = 0;
     std::vector<std::vector<float>> of_network;
+
+    // That of the last network at an event; null if there are no networks.
+    const float* last(std::size_t event, std::size_t width) const {
+        return of_network.empty() ? nullptr : of_network.back().data() + (event - first) * width;
+    }
 };
 
 class VectorInputs {
@@ -38,6 +43,7 @@ class VectorInputs {
         : evidence_(std::move(evidence)), inputs_(std::move(inputs)) {}
 
     std::size_t size() const { return inputs_.size(); }
+    std::size_t last_width() const { return inputs_.empty() ? 0 : inputs_.back().network->width(); }
     // Of all networks, one after the other, in numbers.
     std::size_t state_size() const;
     void clear(float* state) const;
