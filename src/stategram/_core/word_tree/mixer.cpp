@@ -9,7 +9,6 @@ namespace stategram {
 namespace {
 
 constexpr std::size_t n_lanes = input_padding;
-constexpr float max_logit = 16.0F;
 constexpr float min_error = 1e-4F;  // what is nearly certain teaches nothing
 constexpr float epsilon = 1e-3F;
 
@@ -48,21 +47,7 @@ float mix(const MixerShape& shape, const float* weights, const MixerRow& row) {
     sum += dot(row.x, weights + shape.node_begin() + row.node * width,
                weights + shape.match_begin() + row.match * width,
                weights + shape.class_begin() + row.of_class * width, width);
-    return std::min(std::max(sum, -max_logit), max_logit);
-}
-
-float mix_first(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t n) {
-    const std::size_t width = shape.n_inputs;
-    const float* const of_node = weights + shape.node_begin() + row.node * width;
-    const float* const of_match = weights + shape.match_begin() + row.match * width;
-    const float* const of_class = weights + shape.class_begin() + row.of_class * width;
-    float sum = 0, others = 0;  // added as `mix` adds them
-    for (std::size_t i = 0; i < n; ++i) {
-        sum += row.x[i] * weights[i * n_count_buckets + row.buckets[i]];
-        others += row.x[i] * (of_node[i] + of_match[i] + of_class[i]);
-    }
-    sum += others;
-    return std::min(std::max(sum, -max_logit), max_logit);
+    return limited_mix(sum);
 }
 
 float contribution(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t input) {

@@ -14,6 +14,7 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/threads.hpp"
+#include "word_tree/distribution.hpp"
 #include "word_tree/model.hpp"
 #include "word_tree/search.hpp"
 
@@ -231,10 +232,18 @@ class TreeModelKernel {
     std::vector<Out<double>> distributions(std::vector<Words> streams, std::uint32_t of_class, int history,
                                            std::vector<In<float>> weights, TextState& state,
                                            int threads) const {
+        check_history(streams, of_class, history, weights, state);
         std::vector<std::vector<double>> found(evidence_->n_trees(), std::vector<double>(n_words_, 0.0));
-        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, state);
+        TextCache* const cache = state.cache ? &*state.cache : nullptr;
+        const EventContexts contexts = contexts_at(pointers(streams), 0, history, cache);
+        const EventVectors vectors = model_->vectors().vectors_of(state.vectors.data());
         ThreadPool pool(threads);
-        pool.run(trees.size(), [&](std::size_t t, int) { trees[t].distribution(found[t].data()); });
+        pool.run(found.size(), [&](std::size_t t, int) {
+            const TreeDistribution of_tree(reading(t, history, weights));
+            TreeDistribution::Scratch scratch(of_tree);
+            of_tree.add(contexts, of_class, model_->vectors().at_all_nodes(t, vectors, 0, 1).data(), cache,
+                        1.0, found[t].data(), scratch);
+        });
         return std::vector<Out<double>>(std::make_move_iterator(found.begin()),
                                         std::make_move_iterator(found.end()));
     }
@@ -252,44 +261,50 @@ class TreeModelKernel {
                 "each event needs a weight and a row");
         ThreadPool pool(threads);
         const std::vector<const std::uint32_t*> values = pointers(streams);
-        std::vector<std::vector<double>> own(
-            std::max<std::size_t>(static_cast<std::size_t>(pool.size()), n_trees),
-            std::vector<double>(n_words_));
-        const auto add = [&](std::size_t event, std::size_t tree, const std::vector<double>& found) {
-            const double weight = row_weights[event] * tree_weights[tree];
-            double* const row = rows.data() + event * n_words_;
-            for (std::size_t word = 0; word < n_words_; ++word) row[word] += weight * found[word];
-        };
+        std::vector<TreeDistribution> trees;
+        for (std::size_t t = 0; t < n_trees; ++t) trees.emplace_back(reading(t, history, weights));
+        std::vector<TreeDistribution::Scratch> scratch(static_cast<std::size_t>(pool.size()),
+                                                       TreeDistribution::Scratch(trees[0]));
         const std::vector<std::uint8_t> restarts = resets(starts.data(), n, history);
         const EventVectors vectors =
             model_->vectors().read({words.data(), restarts.data()}, 0, n, state.vectors.data(), pool);
+        // How many events have their vector evidence at all nodes in memory.
+        const std::size_t n_cells = std::max<std::size_t>(1, model_->vectors().size()) * evidence_->tree(0).n_leaves(),
+                          step = std::clamp<std::size_t>(max_cells / n_cells, 1, (n + scratch.size() - 1) / scratch.size());
+        const auto at_all_nodes = [&](std::size_t t, std::size_t block) {
+            return model_->vectors().at_all_nodes(t, vectors, block * step, std::min(step, n - block * step));
+        };
+        const auto add = [&](std::size_t t, std::size_t event, const EventContexts& contexts, const std::vector<float>& at_nodes, TextCache* cache, double* row, int worker) {
+            trees[t].add(contexts, classes[event], at_nodes.data() + event % step * model_->vectors().size() * VectorInputs::padded_nodes(evidence_->tree(0).n_leaves()), cache,
+                         row_weights[event] * tree_weights[t], row,
+                         scratch[static_cast<std::size_t>(worker)]);
+        };
+        const std::size_t n_blocks = (n + step - 1) / step;
         if (!state.cache) {
-            const std::size_t n_blocks = (n + events_per_block - 1) / events_per_block;
             pool.run(n_blocks, [&](std::size_t block, int worker) {
-                std::vector<double>& found = own[static_cast<std::size_t>(worker)];
-                const std::size_t begin = block * events_per_block,
-                                  end = std::min(n, begin + events_per_block);
                 for (std::size_t t = 0; t < n_trees; ++t) {
-                    const std::vector<float> x =
-                        model_->vectors().at_all_nodes(t, vectors, begin, end - begin);
-                    for (std::size_t event = begin; event < end; ++event) {
-                        const float* const of_event = x.data() + (event - begin) * x.size() / (end - begin);
-                        searches_at(values, event, classes[event], history, weights, vectors, nullptr, t,
-                                    t + 1, of_event)[0]
-                            .distribution(found.data());
-                        add(event, t, found);
-                    }
+                    const std::vector<float> at_nodes = at_all_nodes(t, block);
+                    for (std::size_t event = block * step; event < std::min(n, (block + 1) * step); ++event)
+                        add(t, event, contexts_at(values, event, history, nullptr), at_nodes, nullptr, rows.data() + event * n_words_, worker);
                 }
             });
             return;
         }
         // A cache depends on all events before.
+        std::vector<std::vector<float>> at_nodes(n_trees);
+        std::vector<std::vector<double>> own(n_trees);
         for (std::size_t event = 0; event < n; ++event) {
+            if (event % step == 0)
+                pool.run(n_trees, [&](std::size_t t, int) { at_nodes[t] = at_all_nodes(t, event / step); });
             if (starts[event] == 2) state.cache->start_document();
-            std::vector<TreeSearch> trees = searches_at(values, event, classes[event], history, weights,
-                                                        vectors, &*state.cache, 0, n_trees);
-            pool.run(n_trees, [&](std::size_t t, int) { trees[t].distribution(own[t].data()); });
-            for (std::size_t t = 0; t < n_trees; ++t) add(event, t, own[t]);
+            const EventContexts contexts = contexts_at(values, event, history, &*state.cache);
+            pool.run(n_trees, [&](std::size_t t, int worker) {
+                own[t].assign(n_words_, 0.0);
+                add(t, event, contexts, at_nodes[t], &*state.cache, own[t].data(), worker);
+            });
+            for (std::size_t t = 0; t < n_trees; ++t)
+                for (std::size_t word = 0; word < n_words_; ++word)
+                    rows[event * n_words_ + word] += own[t][word];
             state.cache->add(words[event]);
         }
     }
@@ -407,7 +422,7 @@ class TreeModelKernel {
  private:
     static constexpr std::size_t events_per_slice = 128;
     static constexpr std::size_t events_per_batch = 4096;
-    static constexpr std::size_t events_per_block = 16;                      // of which all nodes are visited
+    static constexpr std::size_t max_cells = std::size_t{1} << 22;           // of vector evidence at all nodes
     static constexpr std::size_t events_per_reading = std::size_t{1} << 15;  // by networks, at a time
 
     static int checked(int history) {
@@ -478,31 +493,32 @@ class TreeModelKernel {
                                      const std::vector<In<float>>& weights, TextState& state,
                                      std::size_t first = 0, std::size_t last = SIZE_MAX) const {
         check_history(streams, of_class, history, weights, state);
-        return searches_at(pointers(streams), 0, of_class, history, weights,
-                           model_->vectors().vectors_of(state.vectors.data()),
-                           state.cache ? &*state.cache : nullptr, first,
-                           std::min(last, evidence_->n_trees()));
-    }
-
-    std::vector<TreeSearch> searches_at(const std::vector<const std::uint32_t*>& values, std::size_t event,
-                                        std::uint32_t of_class, int history,
-                                        const std::vector<In<float>>& weights, const EventVectors& vectors,
-                                        TextCache* cache, std::size_t first, std::size_t last,
-                                        const float* at_nodes = nullptr) const {
-        EventContexts contexts(evidence_->n_slots());
-        const std::size_t n_chains = evidence_->n_chains(history > 0);
-        evidence_->hash(values.data(), event, n_chains, contexts);
-        evidence_->find(contexts);
-        if (cache) cache->find(values.data(), event);
+        TextCache* const cache = state.cache ? &*state.cache : nullptr;
+        const EventContexts contexts = contexts_at(pointers(streams), 0, history, cache);
+        const EventVectors vectors = model_->vectors().vectors_of(state.vectors.data());
         std::vector<TreeSearch> found;
-        for (std::size_t t = first; t < last; ++t)
+        for (std::size_t t = first; t < std::min(last, evidence_->n_trees()); ++t)
             found.emplace_back(
                 *evidence_, t, contexts,
-                TreeSearch::Settings{n_chains, model_->n_inputs(history), evidence_->n_inputs(true),
-                                     model_->shape(history), weights[t].data(), &model_->node_sets(t),
-                                     of_class, cache, at_nodes},
-                &model_->vectors(), vectors, event);
+                TreeSearch::Settings{evidence_->n_chains(history > 0), model_->n_inputs(history),
+                                     evidence_->n_inputs(true), model_->shape(history), weights[t].data(),
+                                     &model_->node_sets(t), of_class, cache},
+                &model_->vectors(), vectors);
         return found;
+    }
+
+    EventContexts contexts_at(const std::vector<const std::uint32_t*>& values, std::size_t event, int history,
+                              TextCache* cache) const {
+        EventContexts contexts(evidence_->n_slots());
+        evidence_->hash(values.data(), event, evidence_->n_chains(history > 0), contexts);
+        evidence_->find(contexts);
+        if (cache) cache->find(values.data(), event);
+        return contexts;
+    }
+
+    TreeReading reading(std::size_t tree, int history, const std::vector<In<float>>& weights) const {
+        return {evidence_.get(), tree, evidence_->n_chains(history > 0), model_->vectors().size(), evidence_->n_inputs(true), model_->shape(history),
+                weights[tree].data(), &model_->node_sets(tree)};
     }
 
     void check_events(const Words& words, const std::vector<Words>& streams, const Words& classes,
