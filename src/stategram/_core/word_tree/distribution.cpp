@@ -11,12 +11,7 @@ namespace stategram {
 namespace {
 
 constexpr std::size_t n_together = vector_padding;  // nodes
-
-STATEGRAM_INLINE float sum_of_lanes(float* lanes) {
-    for (std::size_t half = input_padding / 2; half > 0; half /= 2)
-        for (std::size_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-    return lanes[0];
-}
+constexpr std::size_t nodes_per_follower = 16;      // fewer, and all are looked at
 
 // One input at all nodes: its evidence, its weights by node, and the others.
 struct BareInput {
@@ -91,7 +86,8 @@ TreeDistribution::TreeDistribution(const TreeReading& reading)
       root_x_(n_root_inputs * n_padded_),
       root_sum_(n_padded_),
       node_weights_(n_bare_ * n_padded_),
-      leaves_(tree_->n_leaves()) {
+      begins_(n_padded_),
+      ends_(n_padded_) {
     const auto n_leaves = static_cast<std::uint32_t>(tree_->n_leaves());
     const MixerShape& shape = of_.shape;
     for (std::uint32_t node = 1; node < n_leaves; ++node) {
@@ -106,173 +102,218 @@ TreeDistribution::TreeDistribution(const TreeReading& reading)
             root_sum_[node] += x[i] * of_.weights[i * n_count_buckets + buckets[i]];
         }
     }
-    // The sides of the node at place i of `order_` have the places 2 i + 1 and 2 i + 2.
-    order_.reserve(n_leaves);
-    const auto add = [&](std::uint32_t node, std::uint32_t begin, std::uint32_t end, std::size_t place) {
-        if (end - begin == 1)
-            leaves_[begin] = static_cast<std::uint32_t>(place);
-        else
-            order_.push_back({node, begin, end, static_cast<std::uint32_t>(place)});
+    struct Below {
+        std::uint32_t node, begin, end, way;
     };
-    add(tree_->root(), 0, n_leaves, 0);
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        const Below at = order_[i];
-        add(tree_->left(at.node), at.begin, at.node, 2 * i + 1);
-        add(tree_->right(at.node), at.node, at.end, 2 * i + 2);
+    std::vector<Below> open{{tree_->root(), 0, n_leaves, 0}};
+    while (!open.empty()) {
+        const Below at = open.back();
+        open.pop_back();
+        if (at.end - at.begin == 1) continue;
+        order_.push_back(at.node);
+        ways_.push_back(static_cast<std::uint8_t>(at.way));
+        begins_[at.node] = at.begin;
+        ends_[at.node] = at.end;
+        const std::uint32_t below = (at.way & ~1U) + 2;
+        open.push_back({tree_->right(at.node), at.node, at.end, below + 1});
+        open.push_back({tree_->left(at.node), at.begin, at.node, below});
     }
+    for (std::uint32_t word = 0; word < tree_->n_words(); ++word)
+        ranks_.push_back(tree_->length(word) > 0 ? tree_->rank(word) : n_leaves);
 }
 
 TreeDistribution::Scratch::Scratch(const TreeDistribution& of)
     : logits(of.n_padded_),
       sides(of.n_padded_),
-      probabilities(2 * of.leaves_.size()),
+      probabilities(of.tree_->n_leaves() + 1),
+      matches(of.n_padded_),
+      estimates(of.n_padded_),
       places(of.n_padded_),
-      x(max_depth * of.of_.shape.n_inputs),
+      before(of.tree_->n_leaves() + 1),
+      with_words(of.n_padded_),
+      x(of.of_.shape.n_inputs + 2 * max_depth),
       buckets(x.size()) {}
 
-TreeDistribution::Scratch::Node& TreeDistribution::touch(std::uint32_t node, Scratch& scratch) const {
-    std::uint32_t& place = scratch.places[node];
-    if (place == 0) {
-        scratch.nodes.push_back({node, 0, SIZE_MAX});
-        place = static_cast<std::uint32_t>(scratch.nodes.size());
-    }
-    return scratch.nodes[place - 1];
+// Adds the evidence of a level at some nodes with words of its list below.
+void TreeDistribution::add_sums(std::size_t chain_number, std::size_t level, bool is_last,
+                                const std::uint32_t* nodes, int n, const SideSums& sums, Scratch& scratch) const {
+    const ChainView& chain = of_.evidence->chains()[chain_number];
+    const std::size_t n_inputs = chain.inputs_per_level(), first = chain.first_input + level * n_inputs;
+    ChainEstimates estimates;
+    Estimates* const kinds[] = {&estimates.continuation, &estimates.counts};
+    of_.evidence->begin_chain(of_.tree, nodes, n, estimates);
+    if (level > 0)
+        for (int i = 0; i < n; ++i) {
+            const Scratch::NodeEstimates& above = scratch.estimates[nodes[i]];
+            for (std::size_t kind = 0; kind < 2 && above.chain == chain_number; ++kind) {
+                kinds[kind]->right[i] = above.right[kind];
+                kinds[kind]->left[i] = above.left[kind];
+                kinds[kind]->logit[i] = above.logit[kind];
+            }
+        }
+    std::uint32_t match[max_depth] = {};
+    of_.evidence->add_level(of_.tree, chain_number, level, sums, n, estimates,
+                            {scratch.x.data(), scratch.buckets.data(), match, n_inputs});
+    for (int i = 0; i < n; ++i) scratch.matches[nodes[i]] += match[i];
+    for (int i = 0; i < n && !is_last; ++i)
+        scratch.estimates[nodes[i]] = {chain_number,
+                                       {kinds[0]->right[i], kinds[1]->right[i]},
+                                       {kinds[0]->left[i], kinds[1]->left[i]},
+                                       {kinds[0]->logit[i], kinds[1]->logit[i]}};
+    const auto at = static_cast<std::ptrdiff_t>(first), end = at + n * static_cast<std::ptrdiff_t>(n_inputs);
+    scratch.level_nodes.insert(scratch.level_nodes.end(), nodes, nodes + n);
+    scratch.level_x.insert(scratch.level_x.end(), scratch.x.begin() + at, scratch.x.begin() + end);
+    scratch.level_buckets.insert(scratch.level_buckets.end(), scratch.buckets.begin() + at, scratch.buckets.begin() + end);
 }
 
 // Adds the evidence of a level at all nodes with words of its list below.
-void TreeDistribution::read_list(std::size_t chain_number, std::size_t level, const FoundList& list,
+void TreeDistribution::read_list(std::size_t chain_number, std::size_t level, const EventContexts& contexts,
                                  Scratch& scratch) const {
-    const TreeEvidence& evidence = *of_.evidence;
-    const ChainView& chain = evidence.chains()[chain_number];
-    const std::size_t first = chain.first_input + level * chain.inputs_per_level(), n_inputs = chain.inputs_per_level(),
-                      stride = of_.shape.n_inputs;
-    SideSums sums;
-    ChainEstimates estimates;
-    std::uint32_t nodes[max_depth], match[max_depth];
-    Estimates* const of_kind[] = {&estimates.continuation, &estimates.counts};
-    int n = 0;
-    const auto flush = [&] {
-        evidence.begin_chain(of_.tree, nodes, n, estimates);
-        for (int i = 0; i < n; ++i) {
-            match[i] = 0;
-            Scratch::Node& node = touch(nodes[i], scratch);
-            for (std::size_t kind = 0; kind < 2 && node.chain == chain_number; ++kind) {
-                of_kind[kind]->right[i] = node.right[kind];
-                of_kind[kind]->left[i] = node.left[kind];
-                of_kind[kind]->logit[i] = node.logit[kind];
-            }
-            node.chain = chain_number;
-        }
-        evidence.add_level(of_.tree, chain_number, level, sums, n, estimates,
-                           {scratch.x.data(), scratch.buckets.data(), match, stride});
-        for (int i = 0; i < n; ++i) {
-            const std::uint32_t place = scratch.places[nodes[i]] - 1;
-            Scratch::Node& node = scratch.nodes[place];
-            node.match += match[i];
-            Scratch::Level of_level{place, {}, {}};
-            for (std::size_t kind = 0; kind < 2; ++kind) {
-                node.right[kind] = of_kind[kind]->right[i];
-                node.left[kind] = of_kind[kind]->left[i];
-                node.logit[kind] = of_kind[kind]->logit[i];
-            }
-            for (std::size_t k = 0; k < n_inputs; ++k) {
-                of_level.x[k] = scratch.x[static_cast<std::size_t>(i) * stride + first + k];
-                of_level.buckets[k] = scratch.buckets[static_cast<std::size_t>(i) * stride + first + k];
-            }
-            scratch.levels.push_back(of_level);
-        }
-        n = 0;
-    };
-    // The way to the word at hand, with the sums of the words before each node, and before its right side.
-    struct Sums {
-        std::uint32_t counts = 0, contexts = 0, types = 0;
-    } all, before[max_depth], middle[max_depth];
-    const std::uint32_t* path = nullptr;
-    std::uint32_t code = 0;
-    int length = 0;
-    const auto leave = [&](int depth) {  // all nodes below it
-        while (length > depth) {
-            const Sums &begin = before[--length], &half = WordTree::bit(code, length) ? middle[length] : all;
-            sums.left_counts[n] = half.counts - begin.counts;
-            sums.right_counts[n] = all.counts - half.counts;
-            sums.left_contexts[n] = half.contexts - begin.contexts;
-            sums.right_contexts[n] = all.contexts - half.contexts;
-            sums.left_types[n] = half.types - begin.types;
-            sums.right_types[n] = all.types - half.types;
-            nodes[n++] = path[length];
-            if (n == max_depth) flush();
-        }
-    };
-    evidence.read_ranked(chain.first_slot + level, of_.tree, list, [&](std::uint32_t rank, const Follower& one) {
-        const std::uint32_t word = tree_->word_at(rank), next = tree_->code(word);
-        int from = 0;
-        if (path && next == code) {  // of a damaged list
-            from = length;
-        } else if (path) {
-            const int parting = tree_->parting(code, next);
-            leave(parting + 1);
-            middle[parting] = all;
-            from = length;
-        }
-        path = tree_->path(word);
-        code = next;
-        length = tree_->length(word);
-        for (int depth = from; depth < length; ++depth) before[depth] = middle[depth] = all;
+    const ChainView& chain = of_.evidence->chains()[chain_number];
+    const std::size_t slot = chain.first_slot + level, n_inputs = chain.inputs_per_level();
+    const bool is_last = level + 1 == chain.depth() || !contexts.lists[slot + 1];
+    using Sums = Scratch::Sums;
+    Sums all;
+    const auto add = [&](const Follower& one) {
         all.counts += one.count;
         all.contexts += one.contexts;
         ++all.types;
-    });
-    leave(0);
-    if (n > 0) flush();
-    scratch.inputs.push_back({first, n_inputs, scratch.levels.size()});
+    };
+    SideSums sums;
+    const auto set_sides = [&](int i, const Sums& begin, const Sums& middle, const Sums& end) {
+        sums.left_counts[i] = middle.counts - begin.counts;
+        sums.right_counts[i] = end.counts - middle.counts;
+        sums.left_contexts[i] = middle.contexts - begin.contexts;
+        sums.right_contexts[i] = end.contexts - middle.contexts;
+        sums.left_types[i] = middle.types - begin.types;
+        sums.right_types[i] = end.types - middle.types;
+    };
+    auto& followers = scratch.followers;
+    followers.clear();
+    of_.evidence->read_ranked(slot, of_.tree, contexts.lists[slot],
+                              [&](std::uint32_t rank, const Follower& one) { followers.emplace_back(rank, one); });
+    if (followers.size() * nodes_per_follower > order_.size()) {
+        // Most nodes have some: look at all.
+        std::vector<Sums>& before = scratch.before;
+        std::uint32_t next = 0;
+        for (const auto& [rank, one] : followers) {
+            for (; next <= rank; ++next) before[next] = all;
+            add(one);
+        }
+        for (; next < before.size(); ++next) before[next] = all;
+        std::uint32_t* const nodes = scratch.with_words.data();
+        std::size_t n = 0;
+        for (std::uint32_t node = 1; node < tree_->n_leaves(); ++node) {
+            nodes[n] = node;
+            n += before[begins_[node]].types != before[ends_[node]].types;
+        }
+        for (std::size_t begin = 0; begin < n; begin += max_depth) {
+            const auto some = static_cast<int>(std::min(n - begin, std::size_t{max_depth}));
+            for (int i = 0; i < some; ++i) {
+                const std::uint32_t node = nodes[begin + static_cast<std::size_t>(i)];
+                set_sides(i, before[begins_[node]], before[node], before[ends_[node]]);
+            }
+            add_sums(chain_number, level, is_last, nodes + begin, some, sums, scratch);
+        }
+    } else {
+        // The way to the word at hand, with the sums of the words before each node, and before its right side.
+        Sums begin[max_depth], middle[max_depth];
+        std::uint32_t way[max_depth], nodes[max_depth], code = 0;
+        int length = 0, n = 0;
+        const auto leave = [&](int depth) {  // all nodes below it
+            while (length > depth) {
+                --length;
+                set_sides(n, begin[length], WordTree::bit(code, length) ? middle[length] : all, all);
+                nodes[n++] = way[length];
+                if (n < max_depth) continue;
+                add_sums(chain_number, level, is_last, nodes, n, sums, scratch);
+                n = 0;
+            }
+        };
+        for (const auto& [rank, one] : followers) {
+            std::uint32_t node = tree_->root();
+            const std::uint32_t next = tree_->code_at(rank);
+            if (length > 0) {
+                const int parting = std::min(tree_->parting(code, next), length - 1);  // a damaged list has words twice
+                leave(parting + 1);
+                middle[parting] = all;
+                node = WordTree::bit(next, parting) ? tree_->right(way[parting]) : tree_->left(way[parting]);
+            }
+            code = next;
+            for (; node != 0; ++length) {
+                way[length] = node;
+                begin[length] = middle[length] = all;
+                node = WordTree::bit(code, length) ? tree_->right(node) : tree_->left(node);
+            }
+            add(one);
+        }
+        leave(0);
+        add_sums(chain_number, level, is_last, nodes, n, sums, scratch);
+    }
+    scratch.inputs.push_back({chain.first_input + level * n_inputs, n_inputs, scratch.level_nodes.size()});
 }
 
 // Mixes the evidence at the nodes where contexts have words, as `mix` does.
 void TreeDistribution::mix_inputs(std::uint32_t of_class, const float* at_nodes, const TextCache* cache,
                                   Scratch& scratch) const {
     const std::size_t width = of_.shape.n_inputs;
-    const float *const of_nodes = of_.weights + of_.shape.node_begin(), *const of_matches = of_.weights + of_.shape.match_begin(),
-                *const classes = of_.weights + of_.shape.class_begin() + of_class * width;
-    const auto add = [&](Scratch::Node& node, std::size_t input, float x, std::uint8_t bucket) {
-        node.sum += x * of_.weights[input * n_count_buckets + bucket];
-        node.lanes[input % input_padding] +=
-            x * (of_nodes[(*of_.node_sets)[node.node] * width + input] + of_matches[node.match * width + input] + classes[input]);
+    const float* const weights = of_.weights;
+    scratch.rows.clear();
+    const auto place = [&](std::uint32_t node) {
+        std::uint32_t& found = scratch.places[node];
+        if (found == 0) {
+            float sum = root_sum_[node];
+            scratch.rows.resize(scratch.rows.size() + width);
+            float* const row = scratch.rows.data() + scratch.nodes.size() * width;
+            for (std::size_t i = 0; i < n_bare_; ++i) {
+                row[i] = i < n_root_inputs ? root_x_[i * n_padded_ + node]
+                                           : at_nodes[(i - n_root_inputs) * n_padded_ + node];
+                if (i >= n_root_inputs) sum += row[i] * weights[i * n_count_buckets];
+            }
+            scratch.nodes.push_back({node, sum});
+            found = static_cast<std::uint32_t>(scratch.nodes.size());
+        }
+        return std::size_t{found - 1};
     };
-    for (Scratch::Node& node : scratch.nodes) {
-        for (std::size_t i = 0; i < n_bare_; ++i) {
-            const float x = i < n_root_inputs ? root_x_[i * n_padded_ + node.node]
-                                              : at_nodes[(i - n_root_inputs) * n_padded_ + node.node];
-            add(node, i, x, 0);
-            if (i + 1 == n_root_inputs) node.sum = root_sum_[node.node];
-        }
-    }
-    std::size_t at = 0;
+    const auto add = [&](std::size_t at, std::size_t input, float x, std::uint8_t bucket) {
+        scratch.rows[at * width + input] = x;
+        scratch.nodes[at].sum += x * weights[input * n_count_buckets + bucket];
+    };
+    const float* x = scratch.level_x.data();
+    const std::uint8_t* bucket = scratch.level_buckets.data();
+    std::size_t i = 0;
     for (const Scratch::Input& input : scratch.inputs)
-        for (; at < input.end; ++at) {
-            const Scratch::Level& level = scratch.levels[at];
-            for (std::size_t k = 0; k < input.n; ++k)
-                add(scratch.nodes[level.place], input.first + k, level.x[k], level.buckets[k]);
+        for (; i < input.end; ++i) {
+            const std::size_t at = place(scratch.level_nodes[i]);
+            for (std::size_t k = 0; k < input.n; ++k) add(at, input.first + k, *x++, *bucket++);
         }
-    if (cache)
-        for (const Below& below : order_) {
-            cache->node_evidence(of_.tree, below.begin, below.node, below.end, scratch.x.data(), scratch.buckets.data());
-            for (std::size_t i = 0; i < cache->n_inputs(); ++i)
-                add(scratch.nodes[scratch.places[below.node] - 1], of_.cache_input + i, scratch.x[i], scratch.buckets[i]);
-        }
-    for (Scratch::Node& node : scratch.nodes) scratch.logits[node.node] = limited_mix(node.sum + sum_of_lanes(node.lanes));
+    for (std::size_t j = 0; cache && j < order_.size(); ++j) {
+        const std::uint32_t node = order_[j];
+        cache->node_evidence(of_.tree, begins_[node], node, ends_[node], scratch.x.data(), scratch.buckets.data());
+        for (std::size_t k = 0; k < cache->n_inputs(); ++k)
+            add(place(node), of_.cache_input + k, scratch.x[k], scratch.buckets[k]);
+    }
+    for (std::size_t at = 0; at < scratch.nodes.size(); ++at) {
+        const auto [node, sum] = scratch.nodes[at];
+        scratch.logits[node] =
+            mix_from(sum, of_.shape, weights,
+                     {scratch.rows.data() + at * width, nullptr, (*of_.node_sets)[node], scratch.matches[node], of_class});
+        scratch.places[node] = scratch.matches[node] = 0;
+        scratch.estimates[node].chain = SIZE_MAX;
+    }
 }
 
 void TreeDistribution::add(const EventContexts& contexts, std::uint32_t of_class, const float* at_nodes,
                            const TextCache* cache, double weight, double* row, Scratch& scratch) const {
     scratch.nodes.clear();
-    scratch.levels.clear();
     scratch.inputs.clear();
-    if (cache)
-        for (const Below& below : order_) touch(below.node, scratch);
+    scratch.level_nodes.clear();
+    scratch.level_x.clear();
+    scratch.level_buckets.clear();
     for (std::size_t c = 0; c < of_.n_chains; ++c) {
         const ChainView& chain = of_.evidence->chains()[c];
         for (std::size_t j = 0; j < chain.depth() && contexts.lists[chain.first_slot + j]; ++j)
-            read_list(c, j, contexts.lists[chain.first_slot + j], scratch);
+            read_list(c, j, contexts, scratch);
     }
     const std::size_t width = of_.shape.n_inputs;
     std::vector<BareInput> inputs;
@@ -283,16 +324,19 @@ void TreeDistribution::add(const EventContexts& contexts, std::uint32_t of_class
                           i < n_root_inputs ? 0.0F : of_.weights[i * n_count_buckets]});
     mix_bare(inputs.data(), n_bare_, root_sum_.data(), n_padded_, scratch.logits.data());
     mix_inputs(of_class, at_nodes, cache, scratch);
-    for (const Scratch::Node& node : scratch.nodes) scratch.places[node.node] = 0;
     less_likely_sides(scratch.logits.data(), n_padded_, scratch.sides.data());
-    double* const found = scratch.probabilities.data();
-    found[0] = weight;
+    // Whatever is written for a side before the nodes below it is overwritten there.
+    double ways[2 * max_depth + 2] = {weight};
+    double* const by_rank = scratch.probabilities.data();
+    by_rank[0] = weight;
     for (std::size_t i = 0; i < order_.size(); ++i) {
-        const double p = found[order_[i].place], side = scratch.sides[order_[i].node];
-        found[2 * i + 1] = p * (side < 0 ? -side : 1.0 - side);
-        found[2 * i + 2] = p * (side < 0 ? 1.0 + side : side);
+        const std::uint32_t node = order_[i], way = ways_[i], below = (way & ~1U) + 2;
+        const double p = ways[way], side = scratch.sides[node];
+        by_rank[node - 1] = ways[below] = p * (side < 0 ? -side : 1.0 - side);
+        by_rank[node] = ways[below + 1] = p * (side < 0 ? 1.0 + side : side);
     }
-    for (std::uint32_t rank = 0; rank < leaves_.size(); ++rank) row[tree_->word_at(rank)] += found[leaves_[rank]];
+    by_rank[tree_->n_leaves()] = 0;
+    for (std::size_t word = 0; word < ranks_.size(); ++word) row[word] += by_rank[ranks_[word]];
 }
 
 }  // namespace stategram

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "word_tree/cache.hpp"
@@ -31,28 +32,37 @@ class TreeDistribution {
     struct Scratch {
         explicit Scratch(const TreeDistribution& of);
 
-        // A node where contexts have words.
-        struct Node {
-            std::uint32_t node, match = 0;
-            std::size_t chain;  // of which there are estimates
-            float sum = 0, lanes[input_padding] = {};
-            float right[2] = {}, left[2] = {}, logit[2] = {};  // estimates of the last level, by continuation and by counts
+        // Sums over the followers of a context.
+        struct Sums {
+            std::uint32_t counts = 0, contexts = 0, types = 0;
         };
-        // The evidence of one level there.
-        struct Level {
-            std::uint32_t place;
-            float x[2];
-            std::uint8_t buckets[2];
+        // A node where contexts have words, and the sum of what its evidence adds by its buckets.
+        struct Node {
+            std::uint32_t node;
+            float sum;
+        };
+        // Estimates of the last level of a chain at a node, by continuation and by counts.
+        struct NodeEstimates {
+            std::size_t chain = SIZE_MAX;
+            float right[2], left[2], logit[2];
         };
         struct Input {
-            std::size_t first, n, end;  // inputs; the end of its evidence
+            std::size_t first, n, end;  // inputs of a level; the end of its nodes
         };
         std::vector<float> logits;
-        std::vector<double> sides, probabilities;
+        std::vector<double> sides, probabilities;  // by node; by rank
+        std::vector<std::uint32_t> matches;        // by node
+        std::vector<NodeEstimates> estimates;
         std::vector<std::uint32_t> places;  // of nodes in `nodes`, and 1; 0: none
         std::vector<Node> nodes;
-        std::vector<Level> levels;
+        std::vector<float> rows;  // the evidence at these nodes
         std::vector<Input> inputs;
+        std::vector<std::uint32_t> level_nodes;  // of all levels, one after the other
+        std::vector<float> level_x;
+        std::vector<std::uint8_t> level_buckets;
+        std::vector<std::pair<std::uint32_t, Follower>> followers;
+        std::vector<Sums> before;  // by rank
+        std::vector<std::uint32_t> with_words;
         std::vector<float> x;
         std::vector<std::uint8_t> buckets;
     };
@@ -63,12 +73,9 @@ class TreeDistribution {
              const TextCache* cache, double weight, double* row, Scratch& scratch) const;
 
  private:
-    // The words [begin, end) by rank, below a node; the place of their probability.
-    struct Below {
-        std::uint32_t node, begin, end, place;
-    };
-    void read_list(std::size_t chain, std::size_t level, const FoundList& list, Scratch& scratch) const;
-    Scratch::Node& touch(std::uint32_t node, Scratch& scratch) const;
+    void read_list(std::size_t chain, std::size_t level, const EventContexts& contexts, Scratch& scratch) const;
+    void add_sums(std::size_t chain, std::size_t level, bool is_last, const std::uint32_t* nodes, int n,
+                  const SideSums& sums, Scratch& scratch) const;
     void mix_inputs(std::uint32_t of_class, const float* at_nodes, const TextCache* cache,
                     Scratch& scratch) const;
 
@@ -76,8 +83,12 @@ class TreeDistribution {
     const WordTree* tree_;
     std::size_t n_bare_, n_padded_;
     std::vector<float> root_x_, root_sum_, node_weights_;  // by node; of each bare input
-    std::vector<std::uint32_t> leaves_;                    // the places of words, by rank
-    std::vector<Below> order_;                             // of all nodes: those above first
+    std::vector<std::uint32_t> begins_, ends_;  // by node: the ranks of its words
+    // All nodes, those above first and the left side before the right one; whether each is on the right side,
+    // and twice its depth.
+    std::vector<std::uint32_t> order_;
+    std::vector<std::uint8_t> ways_;
+    std::vector<std::uint32_t> ranks_;  // by word; behind all others: not in the tree
 };
 
 }  // namespace stategram

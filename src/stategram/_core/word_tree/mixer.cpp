@@ -43,6 +43,10 @@ float mix(const MixerShape& shape, const float* weights, const MixerRow& row) {
     float sum = 0;
     for (std::size_t i = 0; i < shape.n_inputs; ++i)
         sum += row.x[i] * weights[i * n_count_buckets + row.buckets[i]];
+    return mix_from(sum, shape, weights, row);
+}
+
+float mix_from(float sum, const MixerShape& shape, const float* weights, const MixerRow& row) {
     const std::size_t width = shape.n_inputs;
     sum += dot(row.x, weights + shape.node_begin() + row.node * width,
                weights + shape.match_begin() + row.match * width,

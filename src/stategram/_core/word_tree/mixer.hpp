@@ -38,6 +38,9 @@ inline float limited_mix(float sum) { return std::min(std::max(sum, -16.0F), 16.
 // The log-odds of the right side.
 float mix(const MixerShape& shape, const float* weights, const MixerRow& row);
 
+// The same from the sum of what all inputs add by their buckets, which are not read.
+float mix_from(float sum, const MixerShape& shape, const float* weights, const MixerRow& row);
+
 // What one input adds to the log-odds.
 float contribution(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t input);
 
