@@ -11,7 +11,7 @@ namespace stategram {
 namespace {
 
 constexpr std::size_t n_together = vector_padding;  // nodes
-constexpr std::size_t nodes_per_follower = 16;      // fewer, and all are looked at
+constexpr std::size_t nodes_per_follower = 32;      // fewer, and all are looked at
 
 // One input at all nodes: its evidence, its weights by node, and the others.
 struct BareInput {
@@ -172,13 +172,8 @@ void TreeDistribution::read_list(std::size_t chain_number, std::size_t level, co
     const ChainView& chain = of_.evidence->chains()[chain_number];
     const std::size_t slot = chain.first_slot + level, n_inputs = chain.inputs_per_level();
     const bool is_last = level + 1 == chain.depth() || !contexts.lists[slot + 1];
-    using Sums = Scratch::Sums;
-    Sums all;
-    const auto add = [&](const Follower& one) {
-        all.counts += one.count;
-        all.contexts += one.contexts;
-        ++all.types;
-    };
+    using Sums = PathSums::Sum;
+    Sums all{};
     SideSums sums;
     const auto set_sides = [&](int i, const Sums& begin, const Sums& middle, const Sums& end) {
         sums.left_counts[i] = middle.counts - begin.counts;
@@ -198,7 +193,7 @@ void TreeDistribution::read_list(std::size_t chain_number, std::size_t level, co
         std::uint32_t next = 0;
         for (const auto& [rank, one] : followers) {
             for (; next <= rank; ++next) before[next] = all;
-            add(one);
+            all.add(one.count, one.contexts, 1);
         }
         for (; next < before.size(); ++next) before[next] = all;
         std::uint32_t* const nodes = scratch.with_words.data();
@@ -245,7 +240,7 @@ void TreeDistribution::read_list(std::size_t chain_number, std::size_t level, co
                 begin[length] = middle[length] = all;
                 node = WordTree::bit(code, length) ? tree_->right(node) : tree_->left(node);
             }
-            add(one);
+            all.add(one.count, one.contexts, 1);
         }
         leave(0);
         add_sums(chain_number, level, is_last, nodes, n, sums, scratch);

@@ -32,10 +32,6 @@ class TreeDistribution {
     struct Scratch {
         explicit Scratch(const TreeDistribution& of);
 
-        // Sums over the followers of a context.
-        struct Sums {
-            std::uint32_t counts = 0, contexts = 0, types = 0;
-        };
         // A node where contexts have words, and the sum of what its evidence adds by its buckets.
         struct Node {
             std::uint32_t node;
@@ -61,7 +57,7 @@ class TreeDistribution {
         std::vector<float> level_x;
         std::vector<std::uint8_t> level_buckets;
         std::vector<std::pair<std::uint32_t, Follower>> followers;
-        std::vector<Sums> before;  // by rank
+        std::vector<PathSums::Sum> before;  // the sums of lower ranks
         std::vector<std::uint32_t> with_words;
         std::vector<float> x;
         std::vector<std::uint8_t> buckets;

@@ -241,8 +241,9 @@ class TreeModelKernel {
         pool.run(found.size(), [&](std::size_t t, int) {
             const TreeDistribution of_tree(reading(t, history, weights));
             TreeDistribution::Scratch scratch(of_tree);
-            of_tree.add(contexts, of_class, model_->vectors().at_all_nodes(t, vectors, 0, 1).data(), cache,
-                        1.0, found[t].data(), scratch);
+            std::vector<float> at_nodes;
+            model_->vectors().at_all_nodes(t, vectors, 0, 1, at_nodes);
+            of_tree.add(contexts, of_class, at_nodes.data(), cache, 1.0, found[t].data(), scratch);
         });
         return std::vector<Out<double>>(std::make_move_iterator(found.begin()),
                                         std::make_move_iterator(found.end()));
@@ -268,39 +269,38 @@ class TreeModelKernel {
         const std::vector<std::uint8_t> restarts = resets(starts.data(), n, history);
         const EventVectors vectors =
             model_->vectors().read({words.data(), restarts.data()}, 0, n, state.vectors.data(), pool);
-        // How many events have their vector evidence at all nodes in memory.
-        const std::size_t n_cells = std::max<std::size_t>(1, model_->vectors().size()) * evidence_->tree(0).n_leaves(),
-                          step = std::clamp<std::size_t>(max_cells / n_cells, 1, (n + scratch.size() - 1) / scratch.size());
-        const auto at_all_nodes = [&](std::size_t t, std::size_t block) {
-            return model_->vectors().at_all_nodes(t, vectors, block * step, std::min(step, n - block * step));
+        // The events whose vector evidence at all nodes is in memory at a time.
+        const std::size_t row = model_->vectors().size() * VectorInputs::padded_nodes(evidence_->tree(0).n_leaves()),
+                          step = std::max<std::size_t>(1, std::min(max_cells / (row + 1), (n + scratch.size() - 1) / scratch.size()));
+        std::vector<std::vector<float>> at_nodes(std::max(scratch.size(), n_trees));
+        const auto read = [&](std::size_t t, std::size_t begin, std::vector<float>& x) {
+            model_->vectors().at_all_nodes(t, vectors, begin, std::min(step, n - begin), x);
         };
-        const auto add = [&](std::size_t t, std::size_t event, const EventContexts& contexts, const std::vector<float>& at_nodes, TextCache* cache, double* row, int worker) {
-            trees[t].add(contexts, classes[event], at_nodes.data() + event % step * model_->vectors().size() * VectorInputs::padded_nodes(evidence_->tree(0).n_leaves()), cache,
-                         row_weights[event] * tree_weights[t], row,
-                         scratch[static_cast<std::size_t>(worker)]);
+        const auto add = [&](std::size_t t, std::size_t event, const EventContexts& contexts,
+                             const std::vector<float>& x, double* to, int worker) {
+            trees[t].add(contexts, classes[event], x.data() + event % step * row, state.cache ? &*state.cache : nullptr,
+                         row_weights[event] * tree_weights[t], to, scratch[static_cast<std::size_t>(worker)]);
         };
-        const std::size_t n_blocks = (n + step - 1) / step;
         if (!state.cache) {
-            pool.run(n_blocks, [&](std::size_t block, int worker) {
+            pool.run((n + step - 1) / step, [&](std::size_t block, int worker) {
+                std::vector<float>& x = at_nodes[static_cast<std::size_t>(worker)];
                 for (std::size_t t = 0; t < n_trees; ++t) {
-                    const std::vector<float> at_nodes = at_all_nodes(t, block);
+                    read(t, block * step, x);
                     for (std::size_t event = block * step; event < std::min(n, (block + 1) * step); ++event)
-                        add(t, event, contexts_at(values, event, history, nullptr), at_nodes, nullptr, rows.data() + event * n_words_, worker);
+                        add(t, event, contexts_at(values, event, history, nullptr), x, rows.data() + event * n_words_, worker);
                 }
             });
             return;
         }
         // A cache depends on all events before.
-        std::vector<std::vector<float>> at_nodes(n_trees);
         std::vector<std::vector<double>> own(n_trees);
         for (std::size_t event = 0; event < n; ++event) {
-            if (event % step == 0)
-                pool.run(n_trees, [&](std::size_t t, int) { at_nodes[t] = at_all_nodes(t, event / step); });
             if (starts[event] == 2) state.cache->start_document();
             const EventContexts contexts = contexts_at(values, event, history, &*state.cache);
             pool.run(n_trees, [&](std::size_t t, int worker) {
+                if (event % step == 0) read(t, event, at_nodes[t]);
                 own[t].assign(n_words_, 0.0);
-                add(t, event, contexts, at_nodes[t], &*state.cache, own[t].data(), worker);
+                add(t, event, contexts, at_nodes[t], own[t].data(), worker);
             });
             for (std::size_t t = 0; t < n_trees; ++t)
                 for (std::size_t word = 0; word < n_words_; ++word)

@@ -124,11 +124,12 @@ void VectorInputs::write(std::size_t tree, const std::uint32_t* nodes, int n, co
     }
 }
 
-std::vector<float> VectorInputs::at_all_nodes(std::size_t tree, const EventVectors& vectors,
-                                              std::size_t event, std::size_t n_events) const {
+void VectorInputs::at_all_nodes(std::size_t tree, const EventVectors& vectors, std::size_t event,
+                                std::size_t n_events, std::vector<float>& x) const {
     const std::vector<float>& root = evidence_->count_root(tree).logit;
     const std::size_t n_nodes = root.size(), row = padded_nodes(n_nodes);
-    std::vector<float> x(n_events * inputs_.size() * row), products(n_events * vector_padding);
+    std::vector<float> products(n_events * vector_padding);
+    x.resize(n_events * inputs_.size() * row);
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
         const VectorInput::Nodes& of = inputs_[k].trees[tree];
         const std::size_t width = inputs_[k].network->width();
@@ -150,7 +151,6 @@ std::vector<float> VectorInputs::at_all_nodes(std::size_t tree, const EventVecto
                         products[i * vector_padding + j], of, first + j, root[first + j]);
         }
     }
-    return x;
 }
 
 }  // namespace stategram

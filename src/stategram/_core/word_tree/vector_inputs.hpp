@@ -61,8 +61,8 @@ class VectorInputs {
 
     // The same at all nodes of a tree before several events: for each event and network `padded_nodes`
     // numbers.
-    std::vector<float> at_all_nodes(std::size_t tree, const EventVectors& vectors, std::size_t event,
-                                    std::size_t n_events) const;
+    void at_all_nodes(std::size_t tree, const EventVectors& vectors, std::size_t event, std::size_t n_events,
+                      std::vector<float>& x) const;
     static std::size_t padded_nodes(std::size_t n_leaves) {
         return (n_leaves + vector_padding - 1) / vector_padding * vector_padding;
     }
