@@ -28,12 +28,6 @@ struct Lanes {
     }
 };
 #endif
-STATEGRAM_INLINE float sum_of(float* sums) {
-    for (std::size_t half = n_lanes / 2; half > 0; half /= 2)
-        for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-    return sums[0];
-}
-
 constexpr std::size_t lanes_per_panel = vector_padding / n_lanes;
 
 template <std::size_t n>
@@ -156,19 +150,24 @@ void multiply(std::size_t n_rows, const float* a, std::size_t row, std::size_t c
 
 STATEGRAM_CLONES
 float dot(const float* a, const float* b, std::size_t n) {
-    float sums[n_lanes] = {};
-    for (std::size_t begin = 0; begin < n; begin += n_lanes)
-        for (std::size_t lane = 0; lane < n_lanes; ++lane) sums[lane] += a[begin + lane] * b[begin + lane];
-    return sum_of(sums);
+    Lanes sums{};
+    for (std::size_t i = 0; i < n; i += n_lanes)
+        sums += *reinterpret_cast<const Lanes*>(a + i) * *reinterpret_cast<const Lanes*>(b + i);
+    return sum_of_halves<n_lanes / 2>(reinterpret_cast<float*>(&sums));
 }
 
 STATEGRAM_CLONES
 float dot(const float* a, const std::int8_t* b, std::size_t n) {
-    float sums[n_lanes] = {};
-    for (std::size_t begin = 0; begin < n; begin += n_lanes)
-        for (std::size_t lane = 0; lane < n_lanes; ++lane)
-            sums[lane] += a[begin + lane] * static_cast<float>(b[begin + lane]);
-    return sum_of(sums);
+    Lanes sums{};
+    alignas(64) float values[256];
+    for (std::size_t begin = 0; begin < n; begin += 256) {
+        const std::size_t size = std::min<std::size_t>(256, n - begin);
+        for (std::size_t i = 0; i < size; ++i) values[i] = static_cast<float>(b[begin + i]);
+        for (std::size_t i = 0; i < size; i += n_lanes)
+            sums +=
+                *reinterpret_cast<const Lanes*>(a + begin + i) * *reinterpret_cast<const Lanes*>(values + i);
+    }
+    return sum_of_halves<n_lanes / 2>(reinterpret_cast<float*>(&sums));
 }
 
 void PackedIntegers::pack(const std::int8_t* vectors, std::size_t n) {

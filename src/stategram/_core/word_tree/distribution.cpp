@@ -21,8 +21,8 @@ struct BareInput {
 
 // The log-odds where no context has words. `sum` has what the inputs without a context add by their buckets.
 STATEGRAM_CLONES
-void mix_bare(const BareInput* inputs, std::size_t n_inputs, const float* STATEGRAM_RESTRICT sum, std::size_t n,
-              float* STATEGRAM_RESTRICT logits) {
+void mix_bare(const BareInput* inputs, std::size_t n_inputs, const float* STATEGRAM_RESTRICT sum,
+              std::size_t n, float* STATEGRAM_RESTRICT logits) {
     const std::size_t n_lanes = std::min(std::bit_ceil(n_inputs), input_padding);
     for (std::size_t begin = 0; begin < n; begin += n_together) {
         float sums[n_together], lanes[input_padding][n_together];
@@ -41,8 +41,7 @@ void mix_bare(const BareInput* inputs, std::size_t n_inputs, const float* STATEG
         for (std::size_t half = n_lanes / 2; half > 0; half /= 2)
             for (std::size_t lane = 0; lane < half; ++lane)
                 for (std::size_t j = 0; j < n_together; ++j) lanes[lane][j] += lanes[lane + half][j];
-        for (std::size_t j = 0; j < n_together; ++j)
-            logits[begin + j] = limited_mix(sums[j] + lanes[0][j]);
+        for (std::size_t j = 0; j < n_together; ++j) logits[begin + j] = limited_mix(sums[j] + lanes[0][j]);
     }
 }
 
@@ -64,12 +63,14 @@ STATEGRAM_INLINE double exp_of(double x) {
     y = y * r + 1.0 / 6;
     y = y * r + 0.5;
     y = y * r * r + r + 1.0;
-    return y * std::bit_cast<double>((std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(magic) + 1023) << 52);
+    return y * std::bit_cast<double>(
+                   (std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(magic) + 1023) << 52);
 }
 
 // The probability of the less likely side; below 0, if that is the left one.
 STATEGRAM_CLONES
-void less_likely_sides(const float* STATEGRAM_RESTRICT logits, std::size_t n, double* STATEGRAM_RESTRICT sides) {
+void less_likely_sides(const float* STATEGRAM_RESTRICT logits, std::size_t n,
+                       double* STATEGRAM_RESTRICT sides) {
     for (std::size_t i = 0; i < n; ++i) {
         const double logit = double{logits[i]}, odds = exp_of(-std::fabs(logit)), side = odds / (1.0 + odds);
         sides[i] = logit > 0 ? -side : side;
@@ -95,7 +96,8 @@ TreeDistribution::TreeDistribution(const TreeReading& reading)
         std::uint8_t buckets[n_root_inputs];
         std::uint32_t match;
         of_.evidence->begin_nodes(of_.tree, &node, 1, {x, buckets, &match, n_root_inputs});
-        const float* const weights = of_.weights + shape.node_begin() + (*of_.node_sets)[node] * shape.n_inputs;
+        const float* const weights =
+            of_.weights + shape.node_begin() + (*of_.node_sets)[node] * shape.n_inputs;
         for (std::size_t i = 0; i < n_bare_; ++i) node_weights_[i * n_padded_ + node] = weights[i];
         for (std::size_t i = 0; i < n_root_inputs; ++i) {
             root_x_[i * n_padded_ + node] = x[i];
@@ -136,7 +138,8 @@ TreeDistribution::Scratch::Scratch(const TreeDistribution& of)
 
 // Adds the evidence of a level at some nodes with words of its list below.
 void TreeDistribution::add_sums(std::size_t chain_number, std::size_t level, bool is_last,
-                                const std::uint32_t* nodes, int n, const SideSums& sums, Scratch& scratch) const {
+                                const std::uint32_t* nodes, int n, const SideSums& sums,
+                                Scratch& scratch) const {
     const ChainView& chain = of_.evidence->chains()[chain_number];
     const std::size_t n_inputs = chain.inputs_per_level(), first = chain.first_input + level * n_inputs;
     ChainEstimates estimates;
@@ -163,7 +166,8 @@ void TreeDistribution::add_sums(std::size_t chain_number, std::size_t level, boo
     const auto at = static_cast<std::ptrdiff_t>(first), end = at + n * static_cast<std::ptrdiff_t>(n_inputs);
     scratch.level_nodes.insert(scratch.level_nodes.end(), nodes, nodes + n);
     scratch.level_x.insert(scratch.level_x.end(), scratch.x.begin() + at, scratch.x.begin() + end);
-    scratch.level_buckets.insert(scratch.level_buckets.end(), scratch.buckets.begin() + at, scratch.buckets.begin() + end);
+    scratch.level_buckets.insert(scratch.level_buckets.end(), scratch.buckets.begin() + at,
+                                 scratch.buckets.begin() + end);
 }
 
 // Adds the evidence of a level at all nodes with words of its list below.
@@ -185,8 +189,9 @@ void TreeDistribution::read_list(std::size_t chain_number, std::size_t level, co
     };
     auto& followers = scratch.followers;
     followers.clear();
-    of_.evidence->read_ranked(slot, of_.tree, contexts.lists[slot],
-                              [&](std::uint32_t rank, const Follower& one) { followers.emplace_back(rank, one); });
+    of_.evidence->read_ranked(
+        slot, of_.tree, contexts.lists[slot],
+        [&](std::uint32_t rank, const Follower& one) { followers.emplace_back(rank, one); });
     if (followers.size() * nodes_per_follower > order_.size()) {
         // Most nodes have some: look at all.
         std::vector<Sums>& before = scratch.before;
@@ -211,7 +216,8 @@ void TreeDistribution::read_list(std::size_t chain_number, std::size_t level, co
             add_sums(chain_number, level, is_last, nodes + begin, some, sums, scratch);
         }
     } else {
-        // The way to the word at hand, with the sums of the words before each node, and before its right side.
+        // The way to the word at hand, with the sums of the words before each node, and before its right
+        // side.
         Sums begin[max_depth], middle[max_depth];
         std::uint32_t way[max_depth], nodes[max_depth], code = 0;
         int length = 0, n = 0;
@@ -229,7 +235,8 @@ void TreeDistribution::read_list(std::size_t chain_number, std::size_t level, co
             std::uint32_t node = tree_->root();
             const std::uint32_t next = tree_->code_at(rank);
             if (length > 0) {
-                const int parting = std::min(tree_->parting(code, next), length - 1);  // a damaged list has words twice
+                const int parting =
+                    std::min(tree_->parting(code, next), length - 1);  // a damaged list has words twice
                 leave(parting + 1);
                 middle[parting] = all;
                 node = WordTree::bit(next, parting) ? tree_->right(way[parting]) : tree_->left(way[parting]);
@@ -284,15 +291,16 @@ void TreeDistribution::mix_inputs(std::uint32_t of_class, const float* at_nodes,
         }
     for (std::size_t j = 0; cache && j < order_.size(); ++j) {
         const std::uint32_t node = order_[j];
-        cache->node_evidence(of_.tree, begins_[node], node, ends_[node], scratch.x.data(), scratch.buckets.data());
+        cache->node_evidence(of_.tree, begins_[node], node, ends_[node], scratch.x.data(),
+                             scratch.buckets.data());
         for (std::size_t k = 0; k < cache->n_inputs(); ++k)
             add(place(node), of_.cache_input + k, scratch.x[k], scratch.buckets[k]);
     }
     for (std::size_t at = 0; at < scratch.nodes.size(); ++at) {
         const auto [node, sum] = scratch.nodes[at];
-        scratch.logits[node] =
-            mix_from(sum, of_.shape, weights,
-                     {scratch.rows.data() + at * width, nullptr, (*of_.node_sets)[node], scratch.matches[node], of_class});
+        scratch.logits[node] = mix_from(sum, of_.shape, weights,
+                                        {scratch.rows.data() + at * width, nullptr, (*of_.node_sets)[node],
+                                         scratch.matches[node], of_class});
         scratch.places[node] = scratch.matches[node] = 0;
         scratch.estimates[node].chain = SIZE_MAX;
     }
@@ -313,10 +321,11 @@ void TreeDistribution::add(const EventContexts& contexts, std::uint32_t of_class
     const std::size_t width = of_.shape.n_inputs;
     std::vector<BareInput> inputs;
     for (std::size_t i = 0; i < n_bare_; ++i)
-        inputs.push_back({i < n_root_inputs ? &root_x_[i * n_padded_] : at_nodes + (i - n_root_inputs) * n_padded_,
-                          &node_weights_[i * n_padded_], of_.weights[of_.shape.match_begin() + i],
-                          of_.weights[of_.shape.class_begin() + of_class * width + i],
-                          i < n_root_inputs ? 0.0F : of_.weights[i * n_count_buckets]});
+        inputs.push_back(
+            {i < n_root_inputs ? &root_x_[i * n_padded_] : at_nodes + (i - n_root_inputs) * n_padded_,
+             &node_weights_[i * n_padded_], of_.weights[of_.shape.match_begin() + i],
+             of_.weights[of_.shape.class_begin() + of_class * width + i],
+             i < n_root_inputs ? 0.0F : of_.weights[i * n_count_buckets]});
     mix_bare(inputs.data(), n_bare_, root_sum_.data(), n_padded_, scratch.logits.data());
     mix_inputs(of_class, at_nodes, cache, scratch);
     less_likely_sides(scratch.logits.data(), n_padded_, scratch.sides.data());

@@ -69,7 +69,8 @@ class TreeDistribution {
              const TextCache* cache, double weight, double* row, Scratch& scratch) const;
 
  private:
-    void read_list(std::size_t chain, std::size_t level, const EventContexts& contexts, Scratch& scratch) const;
+    void read_list(std::size_t chain, std::size_t level, const EventContexts& contexts,
+                   Scratch& scratch) const;
     void add_sums(std::size_t chain, std::size_t level, bool is_last, const std::uint32_t* nodes, int n,
                   const SideSums& sums, Scratch& scratch) const;
     void mix_inputs(std::uint32_t of_class, const float* at_nodes, const TextCache* cache,
@@ -79,7 +80,7 @@ class TreeDistribution {
     const WordTree* tree_;
     std::size_t n_bare_, n_padded_;
     std::vector<float> root_x_, root_sum_, node_weights_;  // by node; of each bare input
-    std::vector<std::uint32_t> begins_, ends_;  // by node: the ranks of its words
+    std::vector<std::uint32_t> begins_, ends_;             // by node: the ranks of its words
     // All nodes, those above first and the left side before the right one; whether each is on the right side,
     // and twice its depth.
     std::vector<std::uint32_t> order_;

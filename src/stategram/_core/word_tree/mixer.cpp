@@ -22,9 +22,7 @@ float dot(const float* STATEGRAM_RESTRICT x, const float* STATEGRAM_RESTRICT fir
             const std::size_t i = begin + lane;
             sums[lane] += x[i] * (first[i] + second[i] + third[i]);
         }
-    for (std::size_t half = n_lanes / 2; half > 0; half /= 2)
-        for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-    return sums[0];
+    return sum_of_halves<n_lanes / 2>(sums);
 }
 
 STATEGRAM_CLONES

@@ -270,16 +270,19 @@ class TreeModelKernel {
         const EventVectors vectors =
             model_->vectors().read({words.data(), restarts.data()}, 0, n, state.vectors.data(), pool);
         // The events whose vector evidence at all nodes is in memory at a time.
-        const std::size_t row = model_->vectors().size() * VectorInputs::padded_nodes(evidence_->tree(0).n_leaves()),
-                          step = std::max<std::size_t>(1, std::min(max_cells / (row + 1), (n + scratch.size() - 1) / scratch.size()));
+        const std::size_t row = model_->vectors().size() *
+                                VectorInputs::padded_nodes(evidence_->tree(0).n_leaves()),
+                          step = std::max<std::size_t>(
+                              1, std::min(max_cells / (row + 1), (n + scratch.size() - 1) / scratch.size()));
         std::vector<std::vector<float>> at_nodes(std::max(scratch.size(), n_trees));
         const auto read = [&](std::size_t t, std::size_t begin, std::vector<float>& x) {
             model_->vectors().at_all_nodes(t, vectors, begin, std::min(step, n - begin), x);
         };
         const auto add = [&](std::size_t t, std::size_t event, const EventContexts& contexts,
                              const std::vector<float>& x, double* to, int worker) {
-            trees[t].add(contexts, classes[event], x.data() + event % step * row, state.cache ? &*state.cache : nullptr,
-                         row_weights[event] * tree_weights[t], to, scratch[static_cast<std::size_t>(worker)]);
+            trees[t].add(contexts, classes[event], x.data() + event % step * row,
+                         state.cache ? &*state.cache : nullptr, row_weights[event] * tree_weights[t], to,
+                         scratch[static_cast<std::size_t>(worker)]);
         };
         if (!state.cache) {
             pool.run((n + step - 1) / step, [&](std::size_t block, int worker) {
@@ -287,7 +290,8 @@ class TreeModelKernel {
                 for (std::size_t t = 0; t < n_trees; ++t) {
                     read(t, block * step, x);
                     for (std::size_t event = block * step; event < std::min(n, (block + 1) * step); ++event)
-                        add(t, event, contexts_at(values, event, history, nullptr), x, rows.data() + event * n_words_, worker);
+                        add(t, event, contexts_at(values, event, history, nullptr), x,
+                            rows.data() + event * n_words_, worker);
                 }
             });
             return;
@@ -422,7 +426,7 @@ class TreeModelKernel {
  private:
     static constexpr std::size_t events_per_slice = 128;
     static constexpr std::size_t events_per_batch = 4096;
-    static constexpr std::size_t max_cells = std::size_t{1} << 22;           // of vector evidence at all nodes
+    static constexpr std::size_t max_cells = std::size_t{1} << 22;  // of vector evidence at all nodes
     static constexpr std::size_t events_per_reading = std::size_t{1} << 15;  // by networks, at a time
 
     static int checked(int history) {
@@ -517,8 +521,14 @@ class TreeModelKernel {
     }
 
     TreeReading reading(std::size_t tree, int history, const std::vector<In<float>>& weights) const {
-        return {evidence_.get(), tree, evidence_->n_chains(history > 0), model_->vectors().size(), evidence_->n_inputs(true), model_->shape(history),
-                weights[tree].data(), &model_->node_sets(tree)};
+        return {evidence_.get(),
+                tree,
+                evidence_->n_chains(history > 0),
+                model_->vectors().size(),
+                evidence_->n_inputs(true),
+                model_->shape(history),
+                weights[tree].data(),
+                &model_->node_sets(tree)};
     }
 
     void check_events(const Words& words, const std::vector<Words>& streams, const Words& classes,

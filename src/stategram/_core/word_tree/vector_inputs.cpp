@@ -147,8 +147,8 @@ void VectorInputs::at_all_nodes(std::size_t tree, const EventVectors& vectors, s
             }
             for (std::size_t i = 0; i < n_events; ++i)
                 for (std::size_t j = 0; j < n; ++j)
-                    x[(i * inputs_.size() + k) * row + first + j] = evidence(
-                        products[i * vector_padding + j], of, first + j, root[first + j]);
+                    x[(i * inputs_.size() + k) * row + first + j] =
+                        evidence(products[i * vector_padding + j], of, first + j, root[first + j]);
         }
     }
 }
