@@ -1,6 +1,7 @@
 // One source, several instruction sets: the loader picks the widest that the processor has.
 #pragma once
 
+#include <cstddef>
 #include <cstdlib>  // defines __GLIBC__ where it is the C library
 
 #if defined(__has_feature)
@@ -27,6 +28,15 @@
 #else
 #define STATEGRAM_INLINE __attribute__((always_inline)) inline
 #endif
+
+// The sum of 2 * half numbers, each of the first half and one of the second added, and so on; overwrites
+// them.
+template <std::size_t half>
+STATEGRAM_INLINE float sum_of_halves(float* numbers) {
+    for (std::size_t i = 0; i < half; ++i) numbers[i] += numbers[i + half];
+    if constexpr (half > 1) return sum_of_halves<half / 2>(numbers);
+    return numbers[0];
+}
 
 // No other pointer of the function reaches this memory.
 #if defined(_MSC_VER)

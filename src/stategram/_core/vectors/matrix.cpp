@@ -1,5 +1,7 @@
 #include "vectors/matrix.hpp"
 
+#include <cstring>
+
 namespace stategram {
 namespace {
 
@@ -26,12 +28,6 @@ struct Lanes {
     }
 };
 #endif
-STATEGRAM_INLINE float sum_of(float* sums) {
-    for (std::size_t half = n_lanes / 2; half > 0; half /= 2)
-        for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-    return sums[0];
-}
-
 constexpr std::size_t lanes_per_panel = vector_padding / n_lanes;
 
 template <std::size_t n>
@@ -84,6 +80,55 @@ void multiply_row(std::size_t depth, const float* a, std::size_t column, const f
     for (std::size_t j = 0; j < n; ++j) *reinterpret_cast<Lanes*>(c + j * n_lanes) = sums[j];
 }
 
+// The lanes of `dot` in the order in which their sums meet.
+constexpr std::size_t lane_order[n_lanes] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
+
+// Of each four bytes of the vectors one number for each: all first lanes, then all of the lane they meet.
+STATEGRAM_CLONES
+void unpack_integers(const std::uint32_t* STATEGRAM_RESTRICT bytes, std::size_t depth,
+                     float* STATEGRAM_RESTRICT out) {
+    for (const std::size_t lane : lane_order)
+        for (std::size_t j = 0; j < depth; ++j) {
+            const std::uint32_t* const four = bytes + (j * n_lanes + lane) / 4 * vector_padding;
+            const auto shift = static_cast<int>(24 - lane % 4 * 8);
+            for (std::size_t i = 0; i < vector_padding; ++i)
+                out[i] = static_cast<float>(static_cast<std::int32_t>(four[i] << shift) >> 24);
+            out += vector_padding;
+        }
+}
+
+template <std::size_t n>
+STATEGRAM_INLINE void multiply_integers(std::size_t depth, const float* a, std::size_t a_row,
+                                        const float* panel, float* out) {
+    Lanes waiting[4][n][lanes_per_panel], sums[n][lanes_per_panel];
+    for (std::size_t place = 0; place < n_lanes; ++place) {
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j < lanes_per_panel; ++j) sums[i][j] = Lanes{};
+        const float* value = a + lane_order[place];
+        for (std::size_t k = 0; k < depth; ++k, value += n_lanes, panel += vector_padding)
+            for (std::size_t i = 0; i < n; ++i)
+                for (std::size_t j = 0; j < lanes_per_panel; ++j)
+                    sums[i][j] += reinterpret_cast<const Lanes*>(panel)[j] * value[i * a_row];
+        std::size_t met = 0;
+        for (; (place >> met & 1U) != 0; ++met)
+            for (std::size_t i = 0; i < n; ++i)
+                for (std::size_t j = 0; j < lanes_per_panel; ++j) sums[i][j] += waiting[met][i][j];
+        if (met < 4) std::copy_n(&sums[0][0], n * lanes_per_panel, &waiting[met][0][0]);
+    }
+    std::copy_n(&sums[0][0], n * lanes_per_panel, reinterpret_cast<Lanes*>(out));
+}
+
+STATEGRAM_CLONES
+void multiply_integer_panel(std::size_t n_rows, std::size_t depth, const float* a, std::size_t a_row,
+                            const float* panel, float* out) {
+    std::size_t i = 0;
+    for (; i + 8 <= n_rows; i += 8)
+        multiply_integers<8>(depth, a + i * a_row, a_row, panel, out + i * vector_padding);
+    for (; i + 2 <= n_rows; i += 2)
+        multiply_integers<2>(depth, a + i * a_row, a_row, panel, out + i * vector_padding);
+    if (i < n_rows) multiply_integers<1>(depth, a + i * a_row, a_row, panel, out + i * vector_padding);
+}
+
 }  // namespace
 
 void PackedMatrix::pack(const float* values, std::size_t row, std::size_t column) {
@@ -105,39 +150,35 @@ void multiply(std::size_t n_rows, const float* a, std::size_t row, std::size_t c
 
 STATEGRAM_CLONES
 float dot(const float* a, const float* b, std::size_t n) {
-    float sums[n_lanes] = {};
-    for (std::size_t begin = 0; begin < n; begin += n_lanes)
-        for (std::size_t lane = 0; lane < n_lanes; ++lane) sums[lane] += a[begin + lane] * b[begin + lane];
-    return sum_of(sums);
+    Lanes sums{};
+    for (std::size_t i = 0; i < n; i += n_lanes)
+        sums += *reinterpret_cast<const Lanes*>(a + i) * *reinterpret_cast<const Lanes*>(b + i);
+    return sum_of_halves<n_lanes / 2>(reinterpret_cast<float*>(&sums));
 }
 
 STATEGRAM_CLONES
 float dot(const float* a, const std::int8_t* b, std::size_t n) {
-    float sums[n_lanes] = {};
-    for (std::size_t begin = 0; begin < n; begin += n_lanes)
-        for (std::size_t lane = 0; lane < n_lanes; ++lane)
-            sums[lane] += a[begin + lane] * static_cast<float>(b[begin + lane]);
-    return sum_of(sums);
+    Lanes sums{};
+    alignas(64) float values[256];
+    for (std::size_t begin = 0; begin < n; begin += 256) {
+        const std::size_t size = std::min<std::size_t>(256, n - begin);
+        for (std::size_t i = 0; i < size; ++i) values[i] = static_cast<float>(b[begin + i]);
+        for (std::size_t i = 0; i < size; i += n_lanes)
+            sums +=
+                *reinterpret_cast<const Lanes*>(a + begin + i) * *reinterpret_cast<const Lanes*>(values + i);
+    }
+    return sum_of_halves<n_lanes / 2>(reinterpret_cast<float*>(&sums));
 }
 
-STATEGRAM_CLONES
-void dot_rows(std::size_t n_rows, const float* a, std::size_t row, const std::int8_t* b, std::size_t n,
-              float* out) {
-    constexpr std::size_t n_together = 8;
-    std::size_t i = 0;
-    for (; i + n_together <= n_rows; i += n_together) {
-        Lanes sums[n_together] = {};
-        for (std::size_t begin = 0; begin < n; begin += n_lanes) {
-            float values[n_lanes];
-            for (std::size_t lane = 0; lane < n_lanes; ++lane)
-                values[lane] = static_cast<float>(b[begin + lane]);
-            const Lanes together = *reinterpret_cast<const Lanes*>(values);
-            for (std::size_t k = 0; k < n_together; ++k)
-                sums[k] += *reinterpret_cast<const Lanes*>(a + (i + k) * row + begin) * together;
-        }
-        for (std::size_t k = 0; k < n_together; ++k) out[i + k] = sum_of(reinterpret_cast<float*>(&sums[k]));
-    }
-    for (; i < n_rows; ++i) out[i] = dot(a + i * row, b, n);
+void PackedIntegers::pack(const std::int8_t* vectors, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t k = 0; k < width_ / 4; ++k)
+            std::memcpy(&bytes_[k * vector_padding + i], vectors + i * width_ + k * 4, 4);
+    unpack_integers(bytes_.data(), width_ / n_lanes, values_.data());
+}
+
+void PackedIntegers::multiply(std::size_t n_rows, const float* a, std::size_t a_row, float* out) const {
+    multiply_integer_panel(n_rows, width_ / n_lanes, a, a_row, values_.data(), out);
 }
 
 STATEGRAM_CLONES

@@ -40,9 +40,21 @@ void multiply(std::size_t n_rows, const float* a, std::size_t row, std::size_t c
 float dot(const float* a, const float* b, std::size_t n);
 // The same with a vector of small integers.
 float dot(const float* a, const std::int8_t* b, std::size_t n);
-// The same for several vectors a, `row` numbers apart.
-void dot_rows(std::size_t n_rows, const float* a, std::size_t row, const std::int8_t* b, std::size_t n,
-              float* out);
+// The same, to the last bit, for several vectors a and up to `vector_padding` vectors of small integers.
+class PackedIntegers {
+ public:
+    explicit PackedIntegers(std::size_t width)
+        : width_(width), bytes_(width / 4 * vector_padding), values_(width * vector_padding) {}
+    // `n` vectors, one after the other.
+    void pack(const std::int8_t* vectors, std::size_t n);
+    // Writes the products with each a, `a_row` numbers apart, to rows of `vector_padding` numbers.
+    void multiply(std::size_t n_rows, const float* a, std::size_t a_row, float* out) const;
+
+ private:
+    std::size_t width_;
+    std::vector<std::uint32_t> bytes_;
+    std::vector<float> values_;
+};
 // y += a x.
 void add_scaled(float* y, float a, const float* x, std::size_t n);
 

@@ -167,29 +167,39 @@ void TextCache::write_adaptive(std::size_t number, std::size_t tree, std::uint32
 }
 
 void TextCache::node_evidence(std::size_t tree_number, std::uint32_t begin, std::uint32_t node,
-                              std::uint32_t end, int depth, float* x, std::uint8_t* buckets) const {
+                              std::uint32_t end, int depth, const std::vector<double>& similar, float* x,
+                              std::uint8_t* buckets) const {
     const WordTree& tree = evidence_->tree(tree_number);
-    const auto add_words = [&](const std::vector<CachedWord>& words, std::size_t input) {
+    for (std::size_t c = 0; c < caches_.size(); ++c) {
         double right = 0, left = 0;
-        for (const CachedWord& one : words) {
-            const std::uint32_t rank = tree.rank(one.word);
-            if (rank < begin || rank >= end) continue;
-            (rank >= node ? right : left) += double{one.mass};
+        if (caches_[c].streams.empty()) {
+            right = double{masses_[c][tree_number][2 * node + 1]} / scale_[c];
+            left = double{masses_[c][tree_number][2 * node]} / scale_[c];
+        } else {
+            for (const CachedWord& one : recent_[c]) {
+                const std::uint32_t rank = tree.rank(one.word);
+                if (rank < begin || rank >= end) continue;
+                (rank >= node ? right : left) += double{one.mass};
+            }
         }
-        write(input, right, left, tree_number, node, x, buckets);
-    };
-    for (std::size_t c = 0; c < caches_.size(); ++c)
-        if (caches_[c].streams.empty())
-            write(c, double{masses_[c][tree_number][2 * node + 1]} / scale_[c],
-                  double{masses_[c][tree_number][2 * node]} / scale_[c], tree_number, node, x, buckets);
-        else
-            add_words(recent_[c], c);
-    if (similar_.is_used()) add_words(similar_.words(), match_input() + 1);
+        write(c, right, left, tree_number, node, x, buckets);
+    }
+    if (similar_.is_used())
+        write(match_input() + 1, similar[end] - similar[node], similar[node] - similar[begin], tree_number,
+              node, x, buckets);
     for (std::size_t k = 0; k < adaptive_.size(); ++k) write_adaptive(k, tree_number, node, x, buckets);
     const std::size_t next = match_.next(first_);
     const std::uint32_t likely = next == LongestMatch::none ? end : tree.rank(words_[next]);
     x[match_input()] = likely < begin || likely >= end ? 0.0F : likely >= node ? 1.0F : -1.0F;
     buckets[match_input()] = match_.bucket(depth);
+}
+
+std::vector<double> TextCache::similar_masses(std::size_t tree_number) const {
+    const WordTree& tree = evidence_->tree(tree_number);
+    std::vector<double> before(tree.n_leaves() + 1, 0.0);
+    for (const CachedWord& one : similar_.words()) before[tree.rank(one.word) + 1] += double{one.mass};
+    for (std::size_t rank = 1; rank < before.size(); ++rank) before[rank] += before[rank - 1];
+    return before;
 }
 
 void TextCache::add(std::uint32_t word) {

@@ -55,9 +55,12 @@ class TextCache {
     // Adds the word of the event that was entered.
     void add(std::uint32_t word);
 
-    // The masses of the sides of one node of which the words have the ranks [begin, end).
+    // The evidence at one node of which the words have the ranks [begin, end); `similar` has the masses
+    // below.
     void node_evidence(std::size_t tree, std::uint32_t begin, std::uint32_t node, std::uint32_t end,
-                       int depth, float* x, std::uint8_t* buckets) const;
+                       int depth, const std::vector<double>& similar, float* x, std::uint8_t* buckets) const;
+    // The mass of similar histories before each rank of a tree; sums of floats, exact in any order.
+    std::vector<double> similar_masses(std::size_t tree) const;
 
  private:
     void enter_contexts(const std::uint32_t* const* streams, std::size_t event);

@@ -9,7 +9,6 @@ namespace stategram {
 namespace {
 
 constexpr std::size_t n_lanes = input_padding;
-constexpr float max_logit = 16.0F;
 constexpr float min_error = 1e-4F;  // what is nearly certain teaches nothing
 constexpr float epsilon = 1e-3F;
 
@@ -23,9 +22,7 @@ float dot(const float* STATEGRAM_RESTRICT x, const float* STATEGRAM_RESTRICT fir
             const std::size_t i = begin + lane;
             sums[lane] += x[i] * (first[i] + second[i] + third[i]);
         }
-    for (std::size_t half = n_lanes / 2; half > 0; half /= 2)
-        for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-    return sums[0];
+    return sum_of_halves<n_lanes / 2>(sums);
 }
 
 STATEGRAM_CLONES
@@ -44,25 +41,15 @@ float mix(const MixerShape& shape, const float* weights, const MixerRow& row) {
     float sum = 0;
     for (std::size_t i = 0; i < shape.n_inputs; ++i)
         sum += row.x[i] * weights[i * n_count_buckets + row.buckets[i]];
+    return mix_from(sum, shape, weights, row);
+}
+
+float mix_from(float sum, const MixerShape& shape, const float* weights, const MixerRow& row) {
     const std::size_t width = shape.n_inputs;
     sum += dot(row.x, weights + shape.node_begin() + row.node * width,
                weights + shape.match_begin() + row.match * width,
                weights + shape.class_begin() + row.of_class * width, width);
-    return std::min(std::max(sum, -max_logit), max_logit);
-}
-
-float mix_first(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t n) {
-    const std::size_t width = shape.n_inputs;
-    const float* const of_node = weights + shape.node_begin() + row.node * width;
-    const float* const of_match = weights + shape.match_begin() + row.match * width;
-    const float* const of_class = weights + shape.class_begin() + row.of_class * width;
-    float sum = 0, others = 0;  // added as `mix` adds them
-    for (std::size_t i = 0; i < n; ++i) {
-        sum += row.x[i] * weights[i * n_count_buckets + row.buckets[i]];
-        others += row.x[i] * (of_node[i] + of_match[i] + of_class[i]);
-    }
-    sum += others;
-    return std::min(std::max(sum, -max_logit), max_logit);
+    return limited_mix(sum);
 }
 
 float contribution(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t input) {

@@ -7,6 +7,7 @@
 // word.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,11 +32,14 @@ struct MixerRow {
     std::size_t node, match, of_class;  // rows of the three sets
 };
 
-// The log-odds of the right side, at most 16.
+// Log-odds are at most 16.
+inline float limited_mix(float sum) { return std::min(std::max(sum, -16.0F), 16.0F); }
+
+// The log-odds of the right side.
 float mix(const MixerShape& shape, const float* weights, const MixerRow& row);
 
-// The same where only the first `n` inputs are not 0; no others are read.
-float mix_first(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t n);
+// The same from the sum of what all inputs add by their buckets, which are not read.
+float mix_from(float sum, const MixerShape& shape, const float* weights, const MixerRow& row);
 
 // What one input adds to the log-odds.
 float contribution(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t input);

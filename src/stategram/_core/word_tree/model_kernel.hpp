@@ -14,6 +14,7 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/threads.hpp"
+#include "word_tree/distribution.hpp"
 #include "word_tree/model.hpp"
 #include "word_tree/search.hpp"
 
@@ -237,10 +238,19 @@ class TreeModelKernel {
     std::vector<Out<double>> distributions(std::vector<Words> streams, std::uint32_t of_class, int history,
                                            std::vector<In<float>> weights, TextState& state,
                                            int threads) const {
+        check_history(streams, of_class, history, weights, state);
         std::vector<std::vector<double>> found(evidence_->n_trees(), std::vector<double>(n_words_, 0.0));
-        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, state);
+        TextCache* const cache = state.cache ? &*state.cache : nullptr;
+        const EventVectors vectors = model_->vectors().vectors_of(state.vectors.data());
+        const EventContexts contexts = contexts_at(pointers(streams), 0, history, vectors, cache);
         ThreadPool pool(threads);
-        pool.run(trees.size(), [&](std::size_t t, int) { trees[t].distribution(found[t].data()); });
+        pool.run(found.size(), [&](std::size_t t, int) {
+            const TreeDistribution of_tree(reading(t, history, weights_after(state, weights, t)));
+            TreeDistribution::Scratch scratch(of_tree);
+            std::vector<float> at_nodes;
+            model_->vectors().at_all_nodes(t, vectors, 0, 1, at_nodes);
+            of_tree.add(contexts, of_class, at_nodes.data(), cache, 1.0, found[t].data(), scratch);
+        });
         return std::vector<Out<double>>(std::make_move_iterator(found.begin()),
                                         std::make_move_iterator(found.end()));
     }
@@ -258,50 +268,62 @@ class TreeModelKernel {
                 "each event needs a weight and a row");
         ThreadPool pool(threads);
         const std::vector<const std::uint32_t*> values = pointers(streams);
-        std::vector<std::vector<double>> own(
-            std::max<std::size_t>(static_cast<std::size_t>(pool.size()), n_trees),
-            std::vector<double>(n_words_));
-        const auto add = [&](std::size_t event, std::size_t tree, const std::vector<double>& found) {
-            const double weight = row_weights[event] * tree_weights[tree];
-            double* const row = rows.data() + event * n_words_;
-            for (std::size_t word = 0; word < n_words_; ++word) row[word] += weight * found[word];
-        };
+        std::vector<TreeDistribution> trees;
+        for (std::size_t t = 0; t < n_trees; ++t)
+            trees.emplace_back(reading(t, history, weights_after(state, weights, t)));
+        std::vector<TreeDistribution::Scratch> scratch(static_cast<std::size_t>(pool.size()),
+                                                       TreeDistribution::Scratch(trees[0]));
         const std::vector<std::uint8_t> restarts = resets(starts.data(), n, history);
         const EventVectors vectors =
             model_->vectors().read({words.data(), restarts.data()}, 0, n, state.vectors.data(), pool);
+        // The events whose vector evidence at all nodes is in memory at a time.
+        const std::size_t row = model_->vectors().size() *
+                                VectorInputs::padded_nodes(evidence_->tree(0).n_leaves()),
+                          step = std::max<std::size_t>(
+                              1, std::min(max_cells / (row + 1), (n + scratch.size() - 1) / scratch.size()));
+        std::vector<std::vector<float>> at_nodes(std::max(scratch.size(), n_trees));
+        const auto read = [&](std::size_t t, std::size_t begin, std::vector<float>& x) {
+            model_->vectors().at_all_nodes(t, vectors, begin, std::min(step, n - begin), x);
+        };
+        const auto add = [&](std::size_t t, std::size_t event, const EventContexts& contexts,
+                             const std::vector<float>& x, double* to, int worker) {
+            trees[t].add(contexts, classes[event], x.data() + event % step * row,
+                         state.cache ? &*state.cache : nullptr, row_weights[event] * tree_weights[t], to,
+                         scratch[static_cast<std::size_t>(worker)]);
+        };
         if (!state.cache) {
-            const std::size_t n_blocks = (n + events_per_block - 1) / events_per_block;
-            pool.run(n_blocks, [&](std::size_t block, int worker) {
-                std::vector<double>& found = own[static_cast<std::size_t>(worker)];
-                const std::size_t begin = block * events_per_block,
-                                  end = std::min(n, begin + events_per_block);
+            pool.run((n + step - 1) / step, [&](std::size_t block, int worker) {
+                std::vector<float>& x = at_nodes[static_cast<std::size_t>(worker)];
                 for (std::size_t t = 0; t < n_trees; ++t) {
-                    const std::vector<float> x =
-                        model_->vectors().at_all_nodes(t, vectors, begin, end - begin);
-                    for (std::size_t event = begin; event < end; ++event) {
-                        const float* const of_event = x.data() + (event - begin) * x.size() / (end - begin);
-                        searches_at(values, event, classes[event], history, weights, vectors, state, t, t + 1,
-                                    of_event)[0]
-                            .distribution(found.data());
-                        add(event, t, found);
-                    }
+                    read(t, block * step, x);
+                    for (std::size_t event = block * step; event < std::min(n, (block + 1) * step); ++event)
+                        add(t, event, contexts_at(values, event, history, vectors, nullptr), x,
+                            rows.data() + event * n_words_, worker);
                 }
             });
             return;
         }
         // Caches and weights depend on all events before.
         const TextEvents text{words.data(), values, classes.data(), starts.data()};
-        std::vector<TreeModel::Scratch> scratch;
-        for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*model_, history);
+        std::vector<TreeModel::Scratch> of_model;
+        for (int i = 0; i < pool.size(); ++i) of_model.emplace_back(*model_, history);
         std::vector<double> log_probs(n * n_trees);
+        std::vector<std::vector<double>> own(n_trees);
         for (std::size_t event = 0; event < n; ++event) {
             if (starts[event] == 2) state.cache->start_document();
-            std::vector<TreeSearch> trees =
-                searches_at(values, event, classes[event], history, weights, vectors, state, 0, n_trees);
-            pool.run(n_trees, [&](std::size_t t, int) { trees[t].distribution(own[t].data()); });
-            for (std::size_t t = 0; t < n_trees; ++t) add(event, t, own[t]);
+            const EventContexts contexts = contexts_at(values, event, history, vectors, &*state.cache);
+            pool.run(n_trees, [&](std::size_t t, int worker) {
+                if (event % step == 0) read(t, event, at_nodes[t]);
+                own[t].assign(n_words_, 0.0);
+                add(t, event, contexts, at_nodes[t], own[t].data(), worker);
+            });
+            for (std::size_t t = 0; t < n_trees; ++t)
+                for (std::size_t word = 0; word < n_words_; ++word)
+                    rows[event * n_words_ + word] += own[t][word];
             model_->score_and_learn(text, event, event + 1, vectors, *state.cache, learning(state, weights),
-                                    pool, scratch, log_probs.data(), n);
+                                    pool, of_model, log_probs.data(), n);
+            for (std::size_t t = 0; t < n_trees; ++t)
+                trees[t] = TreeDistribution(reading(t, history, weights_after(state, weights, t)));
         }
     }
 
@@ -418,7 +440,7 @@ class TreeModelKernel {
  private:
     static constexpr std::size_t events_per_slice = 128;
     static constexpr std::size_t events_per_batch = 4096;
-    static constexpr std::size_t events_per_block = 16;                      // of which all nodes are visited
+    static constexpr std::size_t max_cells = std::size_t{1} << 22;  // of vector evidence at all nodes
     static constexpr std::size_t events_per_reading = std::size_t{1} << 15;  // by networks, at a time
 
     static int checked(int history) {
@@ -485,15 +507,6 @@ class TreeModelKernel {
         return source;
     }
 
-    std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,
-                                     const std::vector<In<float>>& weights, TextState& state,
-                                     std::size_t first = 0, std::size_t last = SIZE_MAX) const {
-        check_history(streams, of_class, history, weights, state);
-        return searches_at(pointers(streams), 0, of_class, history, weights,
-                           model_->vectors().vectors_of(state.vectors.data()), state, first,
-                           std::min(last, evidence_->n_trees()));
-    }
-
     // The weights of a tree after a text, and all of them while they go on learning: copies share them.
     static const float* weights_after(const TextState& state, const std::vector<In<float>>& weights,
                                       std::size_t tree) {
@@ -512,26 +525,42 @@ class TreeModelKernel {
         return found;
     }
 
-    std::vector<TreeSearch> searches_at(const std::vector<const std::uint32_t*>& values, std::size_t event,
-                                        std::uint32_t of_class, int history,
-                                        const std::vector<In<float>>& weights, const EventVectors& vectors,
-                                        TextState& state, std::size_t first, std::size_t last,
-                                        const float* at_nodes = nullptr) const {
-        EventContexts contexts(evidence_->n_slots());
-        const std::size_t n_chains = evidence_->n_chains(history > 0);
-        evidence_->hash(values.data(), event, n_chains, contexts);
-        evidence_->find(contexts);
-        if (state.cache) state.cache->find(values.data(), event, model_->compared_vector(vectors, event));
+    std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,
+                                     const std::vector<In<float>>& weights, TextState& state,
+                                     std::size_t first = 0, std::size_t last = SIZE_MAX) const {
+        check_history(streams, of_class, history, weights, state);
+        TextCache* const cache = state.cache ? &*state.cache : nullptr;
+        const EventVectors vectors = model_->vectors().vectors_of(state.vectors.data());
+        const EventContexts contexts = contexts_at(pointers(streams), 0, history, vectors, cache);
         std::vector<TreeSearch> found;
-        for (std::size_t t = first; t < last; ++t)
-            found.emplace_back(
-                *evidence_, t, contexts,
-                TreeSearch::Settings{n_chains, model_->n_inputs(history), evidence_->n_inputs(true),
-                                     model_->shape(history), weights_after(state, weights, t),
-                                     &model_->node_sets(t), of_class, state.cache ? &*state.cache : nullptr,
-                                     at_nodes},
-                &model_->vectors(), vectors, event);
+        for (std::size_t t = first; t < std::min(last, evidence_->n_trees()); ++t)
+            found.emplace_back(*evidence_, t, contexts,
+                               TreeSearch::Settings{evidence_->n_chains(history > 0),
+                                                    model_->n_inputs(history), evidence_->n_inputs(true),
+                                                    model_->shape(history), weights_after(state, weights, t),
+                                                    &model_->node_sets(t), of_class, cache},
+                               &model_->vectors(), vectors);
         return found;
+    }
+
+    EventContexts contexts_at(const std::vector<const std::uint32_t*>& values, std::size_t event, int history,
+                              const EventVectors& vectors, TextCache* cache) const {
+        EventContexts contexts(evidence_->n_slots());
+        evidence_->hash(values.data(), event, evidence_->n_chains(history > 0), contexts);
+        evidence_->find(contexts);
+        if (cache) cache->find(values.data(), event, model_->compared_vector(vectors, event));
+        return contexts;
+    }
+
+    TreeReading reading(std::size_t tree, int history, const float* weights) const {
+        return {evidence_.get(),
+                tree,
+                evidence_->n_chains(history > 0),
+                model_->vectors().size(),
+                evidence_->n_inputs(true),
+                model_->shape(history),
+                weights,
+                &model_->node_sets(tree)};
     }
 
     void check_events(const Words& words, const std::vector<Words>& streams, const Words& classes,

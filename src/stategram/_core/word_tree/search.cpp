@@ -7,8 +7,7 @@
 namespace stategram {
 
 TreeSearch::TreeSearch(const TreeEvidence& evidence, std::size_t tree, const EventContexts& contexts,
-                       Settings settings, const VectorInputs* inputs, const EventVectors& vectors,
-                       std::size_t event)
+                       Settings settings, const VectorInputs* inputs, const EventVectors& vectors)
     : evidence_(&evidence),
       number_(tree),
       tree_(&evidence.tree(tree)),
@@ -16,7 +15,8 @@ TreeSearch::TreeSearch(const TreeEvidence& evidence, std::size_t tree, const Eve
       x_(settings.n_inputs),
       buckets_(settings.n_inputs),
       inputs_(inputs),
-      vectors_(inputs->one(vectors, event)) {
+      vectors_(vectors),
+      similar_(settings.cache ? settings.cache->similar_masses(tree) : std::vector<double>()) {
     for (std::size_t c = 0; c < settings.n_chains; ++c) {
         const ChainView& chain = evidence.chains()[c];
         for (std::size_t j = 0; j < chain.depth() && contexts.lists[chain.first_slot + j]; ++j) {
@@ -32,20 +32,6 @@ TreeSearch::TreeSearch(const TreeEvidence& evidence, std::size_t tree, const Eve
     }
 }
 
-double TreeSearch::right_probability(const Subtree& subtree, std::uint32_t middle) {
-    const auto known = nodes_.find(middle);
-    if (known != nodes_.end()) return known->second;
-    ranges_.clear();
-    for (std::uint32_t i = 0; i < lists_.size(); ++i) {
-        const Range whole{i, 0, static_cast<std::uint32_t>(lists_[i].words.size())};
-        const std::uint32_t begin = place(whole, subtree.begin), end = place(whole, subtree.end);
-        if (begin < end) ranges_.push_back({i, begin, end});
-    }
-    halves_.resize(ranges_.size());
-    const double right = right_probability(subtree, middle, ranges_.data(), ranges_.size(), halves_.data());
-    return nodes_.emplace(middle, right).first->second;
-}
-
 // The first place of a range whose word has at least this rank.
 std::uint32_t TreeSearch::place(const Range& range, std::uint32_t rank) const {
     const auto first = lists_[range.list].words.begin();
@@ -54,27 +40,25 @@ std::uint32_t TreeSearch::place(const Range& range, std::uint32_t rank) const {
     return static_cast<std::uint32_t>(at - first);
 }
 
-double TreeSearch::right_probability(const Subtree& subtree, std::uint32_t middle, const Range* ranges,
-                                     std::size_t n, std::uint32_t* halves) {
-    // Most nodes are where no context has words: what is known without one is all.
-    const bool is_bare = n == 0 && settings_.cache == nullptr;
+double TreeSearch::log_odds(const Subtree& subtree) {
+    const std::uint32_t middle = subtree.node;
+    const auto known = nodes_.find(middle);
+    if (known != nodes_.end()) return known->second;
     std::uint32_t match = 0;
-    const std::size_t n_bare = n_root_inputs + inputs_->size();
-    const EvidenceRows row{x_.data(), buckets_.data(), &match, is_bare ? n_bare : settings_.n_inputs};
+    const EvidenceRows row{x_.data(), buckets_.data(), &match, settings_.n_inputs};
     evidence_->begin_nodes(number_, &middle, 1, row);
-    if (settings_.at_nodes)
-        for (std::size_t k = 0; k < inputs_->size(); ++k)
-            x_[n_root_inputs + k] = settings_.at_nodes[k * tree_->n_leaves() + middle];
-    else
-        inputs_->write(number_, &middle, 1, vectors_, 0, x_.data() + n_root_inputs, 1);
+    inputs_->write(number_, &middle, 1, vectors_, 0, x_.data() + n_root_inputs, 1);
     ChainEstimates estimates;
     SideSums sums;
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto [number, begin, end] = ranges[i];
-        const List& list = lists_[number];
-        const std::uint32_t half = halves[i] = place(ranges[i], middle);
-        if (i == 0 || list.chain != lists_[ranges[i - 1].list].chain)
-            evidence_->begin_chain(number_, &middle, 1, estimates);
+    std::size_t begun = SIZE_MAX;  // the chain at hand
+    for (std::uint32_t i = 0; i < lists_.size(); ++i) {
+        const List& list = lists_[i];
+        const Range whole{i, 0, static_cast<std::uint32_t>(list.words.size())};
+        const std::uint32_t begin = place(whole, subtree.begin), end = place(whole, subtree.end);
+        if (begin == end) continue;
+        const std::uint32_t half = place({i, begin, end}, middle);
+        if (list.chain != begun) evidence_->begin_chain(number_, &middle, 1, estimates);
+        begun = list.chain;
         const auto before = [&](std::uint32_t at) { return at == 0 ? Ranked{0, 0, 0} : list.words[at - 1]; };
         const Ranked at_begin = before(begin), at_half = before(half), at_end = before(end);
         sums.left_counts[0] = at_half.counts - at_begin.counts;
@@ -86,54 +70,20 @@ double TreeSearch::right_probability(const Subtree& subtree, std::uint32_t middl
         evidence_->add_level(number_, list.chain, list.level, sums, 1, estimates, row);
     }
     if (settings_.cache)
-        settings_.cache->node_evidence(number_, subtree.begin, middle, subtree.end, subtree.depth,
+        settings_.cache->node_evidence(number_, subtree.begin, middle, subtree.end, subtree.depth, similar_,
                                        x_.data() + settings_.cache_input,
                                        buckets_.data() + settings_.cache_input);
     const MixerRow mixed{x_.data(), buckets_.data(), (*settings_.node_sets)[middle], match,
                          settings_.of_class};
-    const double logit = double{is_bare ? mix_first(settings_.shape, settings_.weights, mixed, n_bare)
-                                        : mix(settings_.shape, settings_.weights, mixed)};
-    return 1.0 / (1.0 + std::exp(-logit));
+    return nodes_[middle] = double{mix(settings_.shape, settings_.weights, mixed)};
 }
 
 std::pair<TreeSearch::Subtree, TreeSearch::Subtree> TreeSearch::divide(const Subtree& subtree) {
     const std::uint32_t middle = subtree.node;
-    const double right = right_probability(subtree, middle);
-    return {
-        {middle, subtree.end, tree_->right(middle), subtree.depth + 1, subtree.probability * right},
-        {subtree.begin, middle, tree_->left(middle), subtree.depth + 1, subtree.probability * (1.0 - right)}};
-}
-
-void TreeSearch::distribution(double* probabilities) {
-    ranges_.clear();
-    for (std::uint32_t i = 0; i < lists_.size(); ++i)
-        if (!lists_[i].words.empty())
-            ranges_.push_back({i, 0, static_cast<std::uint32_t>(lists_[i].words.size())});
-    descend(root(), 0, probabilities);
-}
-
-// The lists that have words below a node are those from `first` on: near the words there are few.
-void TreeSearch::descend(const Subtree& at, std::size_t first, double* probabilities) {
-    if (at.is_word()) {
-        probabilities[tree_->word_at(at.begin)] = at.probability;
-        return;
-    }
-    const std::size_t last = ranges_.size();
-    const std::uint32_t middle = at.node;
-    halves_.resize(std::max(halves_.size(), last));
-    const double right =
-        right_probability(at, middle, ranges_.data() + first, last - first, halves_.data() + first);
-    for (std::size_t i = first; i < last; ++i)
-        if (ranges_[i].begin < halves_[i]) ranges_.push_back({ranges_[i].list, ranges_[i].begin, halves_[i]});
-    const std::size_t left_last = ranges_.size();
-    for (std::size_t i = first; i < last; ++i)
-        if (halves_[i] < ranges_[i].end) ranges_.push_back({ranges_[i].list, halves_[i], ranges_[i].end});
-    descend({middle, at.end, tree_->right(middle), at.depth + 1, at.probability * right}, left_last,
-            probabilities);
-    ranges_.resize(left_last);
-    descend({at.begin, middle, tree_->left(middle), at.depth + 1, at.probability * (1.0 - right)}, last,
-            probabilities);
-    ranges_.resize(last);
+    const double logit = log_odds(subtree), odds = std::exp(-std::fabs(logit)), side = odds / (1.0 + odds),
+                 right = logit > 0 ? 1.0 - side : side, left = logit > 0 ? side : 1.0 - side;
+    return {{middle, subtree.end, tree_->right(middle), subtree.depth + 1, subtree.probability * right},
+            {subtree.begin, middle, tree_->left(middle), subtree.depth + 1, subtree.probability * left}};
 }
 
 double TreeSearch::probability(std::uint32_t word) {

@@ -1,4 +1,4 @@
-// The probabilities of all words after one history, or of the likeliest.
+// The likeliest words after one history, or one drawn by its probability.
 //
 // Nodes are expanded one at a time: below a node, the followers of each context are those of an interval of
 // ranks.
@@ -26,12 +26,10 @@ class TreeSearch {
         const std::vector<std::uint32_t>* node_sets;
         std::uint32_t of_class;
         const TextCache* cache;  // null: none
-        const float* at_nodes =
-            nullptr;  // the evidence of each network at all nodes; null: found when needed
     };
-    // `vectors` has those of the event.
+    // `vectors` has those of one event.
     TreeSearch(const TreeEvidence& evidence, std::size_t tree, const EventContexts& contexts,
-               Settings settings, const VectorInputs* inputs, const EventVectors& vectors, std::size_t event);
+               Settings settings, const VectorInputs* inputs, const EventVectors& vectors);
 
     // The words [begin, end) by rank, below a node, and the probability of getting there.
     struct Subtree {
@@ -46,8 +44,6 @@ class TreeSearch {
     // Its right and its left side.
     std::pair<Subtree, Subtree> divide(const Subtree& subtree);
 
-    // The probability of each word, by its id.
-    void distribution(double* probabilities);
     double probability(std::uint32_t word);
     // The word in whose range a quantile lies, 0 <= quantile < 1: words by rank, as wide as they are
     // probable.
@@ -62,11 +58,7 @@ class TreeSearch {
         std::uint32_t list, begin, end;
     };
     std::uint32_t place(const Range& range, std::uint32_t rank) const;
-    double right_probability(const Subtree& subtree, std::uint32_t middle);
-    // Reads the lists with words on the two sides of a node; writes where those of the right side begin.
-    double right_probability(const Subtree& subtree, std::uint32_t middle, const Range* ranges, std::size_t n,
-                             std::uint32_t* halves);
-    void descend(const Subtree& subtree, std::size_t first_range, double* probabilities);
+    double log_odds(const Subtree& subtree);
 
     const TreeEvidence* evidence_;
     std::size_t number_;
@@ -77,13 +69,12 @@ class TreeSearch {
         std::vector<Ranked> words;
     };
     std::vector<List> lists_;
-    std::unordered_map<std::uint32_t, double> nodes_;  // the probability of the right side of each node
-    std::vector<Range> ranges_;                        // of the nodes from the root to the one at hand
-    std::vector<std::uint32_t> halves_;                // of these ranges
+    std::unordered_map<std::uint32_t, double> nodes_;  // the log-odds of nodes
     std::vector<float> x_;
     std::vector<std::uint8_t> buckets_;
     const VectorInputs* inputs_;
-    EventVectors vectors_;  // of the event, the first
+    EventVectors vectors_;
+    std::vector<double> similar_;  // masses of similar histories before each rank
 };
 
 // The `top` words of the highest probability by trees with these weights, with their probabilities.

@@ -6,6 +6,11 @@
 #include "vectors/node_vectors.hpp"
 
 namespace stategram {
+namespace {
+
+constexpr std::size_t min_packed = 3;  // events, for which it pays to pack the vectors of nodes
+
+}  // namespace
 
 std::size_t VectorInputs::state_size() const {
     std::size_t size = 0;
@@ -42,17 +47,6 @@ EventVectors VectorInputs::vectors_of(const float* state) const {
         state += input.network->state_size();
     }
     return vectors;
-}
-
-EventVectors VectorInputs::one(const EventVectors& vectors, std::size_t event) const {
-    EventVectors of_event;
-    for (std::size_t k = 0; k < inputs_.size(); ++k) {
-        const std::size_t width = inputs_[k].network->width();
-        const auto at =
-            vectors.of_network[k].begin() + static_cast<std::ptrdiff_t>((event - vectors.first) * width);
-        of_event.of_network.emplace_back(at, at + static_cast<std::ptrdiff_t>(width));
-    }
-    return of_event;
 }
 
 void VectorInputs::add_runs(const VectorText& text, std::size_t begin, std::size_t end,
@@ -130,22 +124,33 @@ void VectorInputs::write(std::size_t tree, const std::uint32_t* nodes, int n, co
     }
 }
 
-std::vector<float> VectorInputs::at_all_nodes(std::size_t tree, const EventVectors& vectors,
-                                              std::size_t event, std::size_t n_events) const {
+void VectorInputs::at_all_nodes(std::size_t tree, const EventVectors& vectors, std::size_t event,
+                                std::size_t n_events, std::vector<float>& x) const {
     const std::vector<float>& root = evidence_->count_root(tree).logit;
-    const std::size_t n_nodes = root.size();
-    std::vector<float> x(n_events * inputs_.size() * n_nodes), products(n_events);
+    const std::size_t n_nodes = root.size(), row = padded_nodes(n_nodes);
+    std::vector<float> products(n_events * vector_padding);
+    x.resize(n_events * inputs_.size() * row);
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
         const VectorInput::Nodes& of = inputs_[k].trees[tree];
         const std::size_t width = inputs_[k].network->width();
         const float* const c = vectors.of_network[k].data() + (event - vectors.first) * width;
-        for (std::size_t node = 1; node < n_nodes; ++node) {
-            dot_rows(n_events, c, width, of.vectors + node * width, width, products.data());
+        PackedIntegers panel(width);
+        for (std::size_t first = 0; first < n_nodes; first += vector_padding) {
+            const std::size_t n = std::min(vector_padding, n_nodes - first);
+            if (n_events >= min_packed) {
+                panel.pack(of.vectors + first * width, n);
+                panel.multiply(n_events, c, width, products.data());
+            } else {
+                for (std::size_t i = 0; i < n_events * n; ++i)
+                    products[i / n * vector_padding + i % n] =
+                        dot(c + i / n * width, of.vectors + (first + i % n) * width, width);
+            }
             for (std::size_t i = 0; i < n_events; ++i)
-                x[(i * inputs_.size() + k) * n_nodes + node] = evidence(products[i], of, node, root[node]);
+                for (std::size_t j = 0; j < n; ++j)
+                    x[(i * inputs_.size() + k) * row + first + j] =
+                        evidence(products[i * vector_padding + j], of, first + j, root[first + j]);
         }
     }
-    return x;
 }
 
 }  // namespace stategram

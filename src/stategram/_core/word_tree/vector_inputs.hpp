@@ -50,8 +50,6 @@ class VectorInputs {
     void start(float* state) const;
     void read(std::uint32_t word, float* state) const;
     EventVectors vectors_of(const float* state) const;
-    // Those of one event.
-    EventVectors one(const EventVectors& vectors, std::size_t event) const;
 
     // Reads the events [begin, end) from a state, which becomes that after the last one.
     EventVectors read(const VectorText& text, std::size_t begin, std::size_t end, float* state,
@@ -67,9 +65,13 @@ class VectorInputs {
     void write(std::size_t tree, const std::uint32_t* nodes, int n, const EventVectors& vectors,
                std::size_t event, float* x, std::size_t stride) const;
 
-    // The same at all nodes of a tree before several events: for each event and network, by node.
-    std::vector<float> at_all_nodes(std::size_t tree, const EventVectors& vectors, std::size_t event,
-                                    std::size_t n_events) const;
+    // The same at all nodes of a tree before several events: for each event and network `padded_nodes`
+    // numbers.
+    void at_all_nodes(std::size_t tree, const EventVectors& vectors, std::size_t event, std::size_t n_events,
+                      std::vector<float>& x) const;
+    static std::size_t padded_nodes(std::size_t n_leaves) {
+        return (n_leaves + vector_padding - 1) / vector_padding * vector_padding;
+    }
 
  private:
     float evidence(float dot_product, const VectorInput::Nodes& of, std::size_t node, float root) const {
