@@ -289,7 +289,7 @@ class AdaptiveLinear:
 
 # ---- similar histories
 
-MIN_COSINE, MAX_HISTORIES = 0.3, 2000
+MIN_COSINE, MAX_HISTORIES = 0.5, 2000
 
 
 def cosines(vectors: Sequence[Values]) -> Values:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t max_histories = 2000;
 constexpr float sharpness = 10.0F;
-constexpr float min_cosine = 0.3F;  // below it a mass is less than 0.001
+constexpr float min_cosine = 0.5F;  // below it a mass is less than 0.007
 
 }  // namespace
 
