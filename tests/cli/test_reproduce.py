@@ -166,8 +166,8 @@ def test_a_terminal_shows_a_table(place: Path) -> None:
     assert process.returncode == 0
     assert b"Table 5" in out
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    assert re.search(r"row 45 of 45, recipe fast of stategram train: perplexity [\d.]+, [\d.]+ m?s", text)
-    assert re.search(r"computing the tables .* row \d+ of 45, ", text)
+    assert re.search(r"row 46 of 46, recipe fast, adaptive: perplexity [\d.]+, [\d.]+ m?s", text)
+    assert re.search(r"computing the tables .* row \d+ of 46, ", text)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
