@@ -176,7 +176,7 @@ def test_an_interrupted_run_says_how_to_go_on(place: Path, capfd: pytest.Capture
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     for line in process.stderr:
-        if "row 5 of 32" in line:
+        if "row 5 of 33" in line:
             break
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
@@ -184,4 +184,4 @@ def test_an_interrupted_run_says_how_to_go_on(place: Path, capfd: pytest.Capture
     assert "the same command continues" in err
     status, _, err = run("reproduce", *_texts(), "-o", "out", *SMALL, capfd=capfd)
     assert status == 0
-    assert re.search(r"continuing: [1-9]\d* of 32 rows are done already", err)
+    assert re.search(r"continuing: [1-9]\d* of 33 rows are done already", err)

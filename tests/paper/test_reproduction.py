@@ -235,7 +235,7 @@ def test_a_run_that_was_cut_off_again_and_again_ends_the_same(
         _Kill(rows=1),
         _Kill(within="w-2,w-1 tree, smoothed", at=0.1),
         _Kill(within="g-2,g-1 flat", at=0.05),  # while classes are learned
-        _Kill(within="recipe fast, adaptive"),
+        _Kill(within="recipe fast", at=0.6),
     ]
     done, seconds = 0, 0.0
     for kill in kills:
@@ -246,8 +246,6 @@ def test_a_run_that_was_cut_off_again_and_again_ends_the_same(
         assert len(found.rows) > done
         assert found.run.seconds > seconds
         done, seconds = len(found.rows), found.run.seconds
-    # The model of both rows of the recipe, which is not trained again.
-    assert len(list((tmp_path / "out" / "work").glob("model-*"))) == 1
     last = _Kill()
     with use_resources(threads=2):
         found = _reproduce(place, tmp_path / "out", progress=last)
