@@ -1,7 +1,7 @@
 """Decode noisy letters with pyctcdecode, once without a language model and once with each of the given ones.
 
 pyctcdecode (`pip install pyctcdecode`) asks the module `kenlm` for words one by one. Here that module is
-`stategram.kenlm`, so that any model of stategram can be used: an n-gram model, or a word tree, which is better.
+`stategram.kenlm`, so that any model of stategram can be used: n-gram models, or word trees, which are better.
 
 The letters stand for what a recognizer makes of speech or handwriting: at each place the true letter has the
 greatest score, but for noise.

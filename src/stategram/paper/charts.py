@@ -166,10 +166,7 @@ def weights_chart(found: Reproduction) -> Chart | None:
         [
             (
                 names[row.key],
-                [
-                    Weight(titles[part.name], colours[part.name], part.weight)
-                    for part in row.parts
-                ],
+                [Weight(titles[part.name], colours[part.name], part.weight) for part in row.parts],
             )
             for row in mixtures
         ],
