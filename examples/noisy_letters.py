@@ -1,14 +1,14 @@
 """Decode noisy letters with pyctcdecode, once without a language model and once with each of the given ones.
 
 pyctcdecode (`pip install pyctcdecode`) asks the module `kenlm` for words one by one. Here that module is
-`stategram.kenlm`, so that any model of stategram can be used: an n-gram model, or a mixture, which is better.
+`stategram.kenlm`, so that any model of stategram can be used: n-gram models, or word trees, which are better.
 
 The letters stand for what a recognizer makes of speech or handwriting: at each place the true letter has the
 greatest score, but for noise.
 
     stategram train train.txt --order 5 -o ngrams
-    stategram train train.txt --heldout heldout.txt --recipe fast -o mixture
-    python examples/noisy_letters.py test.txt ngrams mixture
+    stategram train train.txt --heldout heldout.txt --recipe fast -o tree
+    python examples/noisy_letters.py test.txt ngrams tree
 """
 
 from __future__ import annotations

@@ -43,9 +43,10 @@ def _train(place: Path, *more: object, recipe: object = "mine.toml", output: str
 def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(*_train(place, "--seed", 3, recipe=recipe), capfd=capfd)
     assert (status, out) == (0, ""), err
-    assert ("part 1 of " in err) == (recipe != "best")
+    is_tree = recipe in ("fast", "best")
+    assert ("part 1 of " in err) != is_tree
     assert "On the held-out text" in err
-    if recipe == "best":
+    if is_tree:
         assert "WordTreeModel(" in err
         assert "Weights were tuned on this text, so the figure is optimistic" in err
     else:
@@ -54,7 +55,7 @@ def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[st
     last = [line for line in err.splitlines() if line.startswith("[")][-1]
     number, of_all = last[1 : last.index("]")].split("/")
     assert (number, last.split()[1]) == (of_all, "writing")
-    model = open_model(place / "model", WordTreeModel if recipe == "best" else Mixture)
+    model = open_model(place / "model", WordTreeModel if is_tree else Mixture)
     manifest = manifest_of(place / "model")
     assert manifest["seed"] == manifest["recipe"]["seed"] == 3
     assert manifest["text_format"]["lowercase"] is False

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stategram import Mixture, NgramModel, corpus_from_sentences, evaluate, open_model
+from stategram import NgramModel, WordTreeModel, corpus_from_sentences, evaluate, open_model
 from stategram.cli import main
 from stategram.text import TextFormat
 from stategram.text.sotu import SotuCorpus, load_sotu
@@ -31,14 +31,14 @@ def test_the_demo_shows_classes_and_perplexities_and_writes_the_model(
     status, out, err = _run(capfd=capfd)
     assert status == 0
     assert len(re.findall(r"^ +\d+  \S+ \S+ \S+", out, re.MULTILINE)) == 12
-    rows = re.findall(r"^  (class bigram|5-gram model|mixture)\b.*?  +([\d.]+)", out, re.MULTILINE)
+    rows = re.findall(r"^  (class bigram|5-gram model|word tree model)\b.*?  +([\d.]+)", out, re.MULTILINE)
     figures = {name: float(perplexity) for name, perplexity in rows}
     # Half the perplexity of a unigram model, and not that of a text it has seen.
     assert 130 < figures["class bigram"] < 200
-    assert 60 < figures["mixture"] < 0.95 * figures["5-gram model"] < 0.95 * 110
-    gain = re.search(r"  mixture .* ([+-][\d.]+)% \(", out)
+    assert 50 < figures["word tree model"] < 0.85 * figures["5-gram model"] < 0.85 * 110
+    gain = re.search(r"  word tree model .* ([+-][\d.]+)% \(", out)
     assert gain is not None
-    relative = figures["mixture"] / figures["5-gram model"] - 1
+    relative = figures["word tree model"] / figures["5-gram model"] - 1
     assert float(gain[1]) == pytest.approx(100 * relative, abs=0.1)  # of figures with two digits
     assert "1,272 unknown words left out" in out
     assert "  stategram explore demo-model\n" in out
@@ -47,11 +47,11 @@ def test_the_demo_shows_classes_and_perplexities_and_writes_the_model(
     assert "note: the text has only 22 documents: the confidence intervals are unreliable" in err
 
     # The same figure again, from the file: the unknown words are those left out.
-    mixture = open_model("demo-model", Mixture)
-    test = corpus_from_sentences(load_sotu().test, vocabulary=mixture.vocabulary)
-    assert evaluate(mixture, test).perplexity_known == pytest.approx(figures["mixture"], abs=0.005)
+    model = open_model("demo-model", WordTreeModel)
+    test = corpus_from_sentences(load_sotu().test, vocabulary=model.vocabulary)
+    assert evaluate(model, test).perplexity_known == pytest.approx(figures["word tree model"], abs=0.005)
     # Raw text is read as the addresses were.
-    assert mixture.text_format == TextFormat(lowercase=True, tokenize="prose")
+    assert model.text_format == TextFormat(lowercase=True, tokenize="prose")
     assert [one.name for one in tmp_path.iterdir()] == ["demo-model"]
 
 
@@ -85,7 +85,7 @@ def test_only_a_model_of_the_demo_is_replaced_without_force(
     before = Path("other").read_bytes()
     assert _run("-o", "other", "--seed", "1", capfd=capfd)[0] == 0
     assert before != Path("other").read_bytes()
-    assert open_model("other", Mixture).metadata["seed"] == 1
+    assert open_model("other", WordTreeModel).metadata["seed"] == 1
 
 
 @pytest.fixture

@@ -166,8 +166,8 @@ def test_a_terminal_shows_a_table(place: Path) -> None:
     assert process.returncode == 0
     assert b"Table 5" in out
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    assert re.search(r"row 45 of 45, recipe fast of stategram train: perplexity [\d.]+, [\d.]+ m?s", text)
-    assert re.search(r"computing the tables .* row \d+ of 45, ", text)
+    assert re.search(r"row 46 of 46, recipe fast, adaptive: perplexity [\d.]+, [\d.]+ m?s", text)
+    assert re.search(r"computing the tables .* row \d+ of 46, ", text)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -176,7 +176,7 @@ def test_an_interrupted_run_says_how_to_go_on(place: Path, capfd: pytest.Capture
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     for line in process.stderr:
-        if "row 5 of 32" in line:
+        if "row 5 of 33" in line:
             break
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
@@ -184,4 +184,4 @@ def test_an_interrupted_run_says_how_to_go_on(place: Path, capfd: pytest.Capture
     assert "the same command continues" in err
     status, _, err = run("reproduce", *_texts(), "-o", "out", *SMALL, capfd=capfd)
     assert status == 0
-    assert re.search(r"continuing: [1-9]\d* of 32 rows are done already", err)
+    assert re.search(r"continuing: [1-9]\d* of 33 rows are done already", err)

@@ -287,7 +287,7 @@ def test_parts_of_mixtures_have_the_titles_of_their_rows() -> None:
     chart = weights_chart(sample())
     assert chart is not None
     assert "w-2,w-1, tree" in dict(chart.legend)
-    assert "category 5-gram" in dict(chart.legend)
+    assert "Kneser-Ney 5-gram" in dict(chart.legend)
 
 
 def test_n_gram_models_are_the_first_of_all_weights_in_shades_of_their_colour() -> None:
@@ -302,7 +302,7 @@ def test_n_gram_models_are_the_first_of_all_weights_in_shades_of_their_colour() 
     assert set(colours.values()) <= set(re.findall(r"--([\w-]+):", page_of_sample()))
     assert chart.data is not None
     first = {row[0].text: row[1].text for row in reversed(chart.data.rows)}
-    assert set(first.values()) <= {"back-off trigram", "5-gram"}
+    assert set(first.values()) <= {"back-off trigram", "Kneser-Ney 5-gram"}
     assert {bar.name: bar.segments[0].text.partition(":")[0] for bar in chart.bars} == first
     assert all(sum(segment.length for segment in bar.segments) == pytest.approx(1) for bar in chart.bars)
 

@@ -113,7 +113,7 @@ def _rows() -> list[RowResult]:
         _mixture("all + back-off 3", 4, 190.3, ("w-2,w-1 tree", "t-4,t-3,t-2,t-1 tree", "g-2,g-1 tree")),
         _ngram("kneser-ney 5", 5, 5, 203.6, against="back-off 3"),
         *_pair("g-3,g-2,w-1", 5, 251.2, 226.9, clusters=1200),
-        _mixture("best", 5, 178.8, ("5-gram", "category 5-gram", "g-3,g-2,w-1 tree", "w-2,w-1 tree")),
+        _mixture("best", 5, 178.8, ("kneser-ney 5", "g-3,g-2,w-1 tree", "w-2,w-1 tree")),
     ]
 
 

@@ -105,8 +105,8 @@ Examples:
     multiple=True,
     callback=once,
     metavar="NAME|FILE",
-    help="Train several models and mix them: fast, best, paper (Ueberla and Gransden 1996), or a TOML file "
-    "(docs/recipes.md).",
+    help="What to train: fast or best, word tree models; paper, the mixture of Ueberla and Gransden 1996; or "
+    "a TOML file (docs/recipes.md).",
 )
 @click.option(
     "--context",
@@ -150,7 +150,7 @@ def train(
     srilm and SRILM's ngram-count -write write them, with an n-gram, a tab and its count on each line.
 
     The model is an n-gram model; with --context or --recipe it is a mixture of several models or a word tree
-    (--recipe best), which takes longer and predicts better. What learns weights needs a held-out text
+    (--recipe fast, best), which takes longer and predicts better. What learns weights needs a held-out text
     (--heldout) of a few thousand sentences; a recipe with one n-gram model needs none.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin, always a text. White space is that of Unicode

@@ -166,24 +166,12 @@ def weights_chart(found: Reproduction) -> Chart | None:
         [
             (
                 names[row.key],
-                [
-                    Weight(
-                        titles.get(part.name, part.name),
-                        colours.get(part.name) or _recipe_part_colour(part.name),
-                        part.weight,
-                    )
-                    for part in row.parts
-                ],
+                [Weight(titles[part.name], colours[part.name], part.weight) for part in row.parts],
             )
             for row in mixtures
         ],
         "The weight of each part, on average over the test events.",
     )
-
-
-def _recipe_part_colour(name: str) -> str:
-    """Return the colour of a part of a recipe, which has no row of its own, by its title."""
-    return "tree" if "clustered" in name else "flat" if "categor" in name else "ngram"
 
 
 def _number(title: str) -> Column:

@@ -97,7 +97,7 @@ class RowResult(RowName, frozen=True, kw_only=True):
     parameters
         The number of probabilities: for clustered models, those of all tables.
     sweeps, by_count, parts
-        Of clusterings; of models of contexts; of mixtures, whose parts are rows or models of a recipe.
+        Of clusterings; of models of contexts; of mixtures, whose parts are rows.
     gallery
         Representative clusters, of rows that mixtures are made of.
     paper

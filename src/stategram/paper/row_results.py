@@ -28,7 +28,7 @@ from stategram.paper.rows import STRICT, Row
 from stategram.progress import Progress
 from stategram.recipes.clustered_part import ClusteredPart
 from stategram.recipes.part import Part
-from stategram.recipes.pipeline import train_part, train_resolved
+from stategram.recipes.pipeline import train_resolved
 from stategram.recipes.recipe import Recipe
 from stategram.recipes.training import Training
 from stategram.storage import open_archive, write_archive
@@ -86,11 +86,10 @@ def model_row(
     test: Corpus,
     progress: Progress | None,
     *,
-    keep_model: bool,
     keep_log_probs: bool,
 ) -> FinishedRow:
     """Train and measure a row that is one model."""
-    trained = train_part(part, training, progress, keep=keep_model)
+    trained = part.train(training, progress)
     model, found = trained.model, trained.clustering
     texts = {"heldout": training.heldout, "test": test}
     log_probs = {name: model.score(text).log_probs for name, text in texts.items()}
@@ -149,7 +148,7 @@ def mixture_row(row: Row, parts: list[FinishedRow], test: Corpus) -> FinishedRow
 def recipe_row(
     row: Row, recipe: Recipe, training: Training, test: Corpus, progress: Progress | None
 ) -> FinishedRow:
-    """Train and measure a row that is a recipe; its parts are trained once, for all histories."""
+    """Train and measure a row that is a recipe; the model is trained once, for all histories."""
     model = train_resolved(recipe, training, progress).with_history(row.history)
     figures, resampled = evaluate_resampled(score_in_pieces(model, test), model.order)
     result = _result(
@@ -158,10 +157,6 @@ def recipe_row(
         test=replace(figures, parts=(), orders=()),
         heldout_perplexity=evaluate(model, training.heldout).perplexity,
         parameters=model.parameters,
-        parts=tuple(
-            replace(part, name=name)
-            for part, name in zip(figures.parts if model.parts else (), model.part_titles, strict=True)
-        ),
     )
     return FinishedRow(result, resampled.resamples)
 

@@ -260,9 +260,7 @@ def _recipe(recipe: Recipe) -> Iterator[Row]:
     row = Row(
         key=f"recipe {recipe.name}",
         table=5,
-        title=f"recipe {recipe.name} of stategram train"
-        if len(recipe.part) > 1
-        else f"recipe {recipe.name}: {recipe.part[0].title}",
+        title=f"recipe {recipe.name}: {recipe.title}",
         recipe=recipe,
         compared_with=_BEST_NGRAM,
     )

@@ -320,8 +320,6 @@ class _Run:
                 training,
                 test,
                 progress,
-                # Only models that a recipe has too are worth their place on the disk.
-                keep_model=any(one.recipe is not None and row.part in one.recipe.part for one in rows),
                 keep_log_probs=any(one.mixture is not None and row.key in one.mixture for one in rows),
             )
         own = time.monotonic() - started - (sum(training.shared_seconds.values()) - shared)

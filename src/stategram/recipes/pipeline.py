@@ -89,8 +89,8 @@ def train_recipe(
     >>> from stategram import corpus_from_sentences, train_recipe
     >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5)
     >>> heldout = corpus_from_sentences(["the cat ran", "a dog sat"], vocabulary=corpus.vocabulary)
-    >>> [type(part).__name__ for part in train_recipe(corpus, heldout, "fast").parts]
-    ['NgramModel', 'CategoryNgramModel', 'ClusteredModel']
+    >>> [type(part).__name__ for part in train_recipe(corpus, heldout, "paper").parts]
+    ['NgramModel', 'ClusteredModel']
 
     """
     if not isinstance(recipe, Recipe):
@@ -179,7 +179,6 @@ def train_part(
     training: Training,
     progress: Progress | None = None,
     *,
-    keep: bool = True,
     budget: Budget = NO_LIMIT,
 ) -> Trained:
     """Train a part and keep it in the store, or take it from there."""
@@ -190,7 +189,7 @@ def train_part(
             return part.train_within(training, budget, progress)
         return part.train(training, progress)
 
-    if store is None or not keep:
+    if store is None:
         return train()
     key = part.key(training)
     if budget.has_limit:

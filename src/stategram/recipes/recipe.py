@@ -135,13 +135,18 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
 
 
 RECIPES = {
-    # A minute or less for millions of words.
+    # A minute or less for millions of words: two chains and a small vector state.
     "fast": Recipe(
         name="fast",
         part=[
-            NgramPart(),
-            CategoryNgramPart(classes="size", effort="fast"),
-            ClusteredPart(effort="fast"),
+            WordTreePart(
+                trees=[500],
+                classes=["0.3 size"],
+                states=["linear 128"],
+                chains=["w-1 w-2 w-3 w-4 once-2", "w-2 w-3"],
+                events=50_000,
+                effort="fast",
+            )
         ],
     ),
     # Ueberla and Gransden (1996): a trigram beside the clustered model of the same two words.
