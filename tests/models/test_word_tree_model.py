@@ -249,10 +249,6 @@ def in_manifest(name: str, value: object) -> Change:
         in_manifest("caches", ["g9-1 0.9"]),
         in_manifest("states", []),
         in_manifest("states", [{"tree_order": "w-1"}]),
-        in_manifest("frequent_nodes", 2**60),
-        in_manifest("frequent_nodes", -5),
-        in_manifest("frequent_nodes", 21),
-        in_manifest("frequent_nodes", None),
     ],
 )
 def test_a_file_that_does_not_fit_together(file: Path, change: Change) -> None:

@@ -174,8 +174,7 @@ class Problem:
         return {
             "trees": [tree_of(paths) for paths in self.trees],
             "chains": [
-                (list(one.streams), one.uses_continuation, one.uses_counts, one.is_document)
-                for one in self.chains
+                (list(one.streams), one.uses_continuation, one.is_document) for one in self.chains
             ],
             "levels": self.levels(threads),
             "n_streams": self.n_streams,

@@ -352,10 +352,8 @@ void TreeEvidence::add_level(std::size_t tree, std::size_t chain_number, std::si
         continuation_step(sums, level.discount, n, estimates.continuation, x);
         write(sums.right_contexts, sums.left_contexts);
     }
-    if (chain.uses_counts) {
-        count_step(sums, level.discounts[tree], n, estimates.counts, x);
-        write(sums.right_counts, sums.left_counts);
-    }
+    count_step(sums, level.discounts[tree], n, estimates.counts, x);
+    write(sums.right_counts, sums.left_counts);
     // Scoring without the document must find the match sets that were learned with it.
     if (chain_number < 2 && !chain.is_document) {
         const auto one = static_cast<std::uint32_t>(chain_number == 0 ? match_depth(1) + 1 : 1);

@@ -41,9 +41,8 @@ class TreeModelKernel {
     // are in tails; the discount of Kneser-Ney; the discounts of counts for each tree.
     using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, std::size_t,
                                    double, std::vector<std::vector<double>>>;
-    // Streams of its values, whether it has evidence by Kneser-Ney, by counts, and whether it knows of the
-    // document.
-    using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool, bool>;
+    // Streams of its values, whether it has evidence by Kneser-Ney, and whether it knows of the document.
+    using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool>;
     using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
     // A network, and for each tree the vectors of its nodes, their scales, biases, and the squares of both.
     using NodeArrays = std::tuple<In<std::int8_t>, In<float>, In<float>, In<float>, In<float>>;
@@ -70,8 +69,8 @@ class TreeModelKernel {
                         "the trees have different words");
         }
         std::vector<ChainView> chain_views;
-        for (const auto& [streams, continuation, of_counts, is_document] : chains)
-            chain_views.push_back({streams, 0, 0, continuation, of_counts, is_document});
+        for (const auto& [streams, continuation, is_document] : chains)
+            chain_views.push_back({streams, 0, 0, continuation, is_document});
         std::vector<ChainLevel> level_views;
         for (const auto& arrays : levels) level_views.push_back(level_view(arrays, built.size()));
         std::size_t slot = 0;

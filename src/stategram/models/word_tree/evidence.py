@@ -31,6 +31,8 @@ from stategram.text import Corpus
 
 # From how many n-grams of a level discounts are estimated. They are in the order of hashes: a random sample.
 _SAMPLE = 1 << 20
+# How many nodes of a tree have weights of their own.
+_FREQUENT_NODES = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +53,6 @@ class Evidence:
         The caches of the words so far.
     word_counts, word_contexts
         How often each word occurs, and after how many different words.
-    frequent_nodes
-        How many nodes of a tree have weights of their own.
     vectors
         The vector states.
 
@@ -65,7 +65,6 @@ class Evidence:
     caches: tuple[Cache, ...]
     word_counts: NDArray[np.uint32]
     word_contexts: NDArray[np.uint32]
-    frequent_nodes: int
     vectors: tuple[VectorState, ...] = ()
 
     @classmethod
@@ -78,7 +77,6 @@ class Evidence:
         caches: Sequence[Cache],
         word_contexts: NDArray[np.uint32],
         *,
-        frequent_nodes: int = 400,
         progress: Progress | None = None,
     ) -> Evidence:
         """Count the contexts of all chains in a text."""
@@ -99,7 +97,6 @@ class Evidence:
             tuple(caches),
             corpus.word_counts.astype(np.uint32),
             word_contexts,
-            frequent_nodes,
         )
         return found._with_node_discounts()
 
@@ -173,19 +170,14 @@ class Evidence:
         return _core.TreeModelKernel(
             [(tree.codes, tree.lengths) for tree in self.trees],
             [
-                (
-                    [places[value] for value in chain.values],
-                    chain.uses_continuation,
-                    True,
-                    chain.crosses_sentences,
-                )
+                ([places[value] for value in chain.values], chain.uses_continuation, chain.crosses_sentences)
                 for chain in self.chains
             ],
             [level.for_kernel() for levels in self.counts for level in levels],
             len(self.values),
             self.word_counts,
             self.word_contexts,
-            self.frequent_nodes,
+            _FREQUENT_NODES,
             self.n_classes,
             [([places[value] for value in cache.values], cache.decay) for cache in self.caches],
             [one.for_kernel(len(self.word_counts)) for one in self.vectors],

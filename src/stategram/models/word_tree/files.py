@@ -49,7 +49,6 @@ class _Manifest(Entries, frozen=True):
     chains: tuple[_ChainEntries, ...]
     vectors: tuple[str, ...]
     caches: tuple[str, ...]
-    frequent_nodes: Annotated[int, Meta(ge=0, lt=2**31)]
 
 
 def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
@@ -100,7 +99,6 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
         "chains": chains,
         "vectors": [str(one.shape) for one in evidence.vectors],
         "caches": list(map(str, evidence.caches)),
-        "frequent_nodes": evidence.frequent_nodes,
     }
     return manifest, arrays
 
@@ -139,7 +137,6 @@ def read_evidence(archive: Archive, n_words: int) -> Evidence:
         caches,
         array_of(words, "counts", np.uint32, n_words),
         array_of(words, "contexts", np.uint32, n_words),
-        manifest.frequent_nodes,
         tuple(
             _read_vectors(
                 VectorShape.parse(text), archive.arrays(f"vectors-{number}"), n_words, manifest.trees
