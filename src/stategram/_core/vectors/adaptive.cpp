@@ -51,8 +51,7 @@ float AdaptiveLinear::log_odds(std::size_t tree, std::uint32_t node) const {
         z = dot(vector_.data(), row, width) + row[width];
     } else {
         const AdaptiveSource::Nodes& of = source_->trees[tree];
-        z = dot(vector_.data(), of.vectors + std::size_t{node} * width, width) * of.scales[node] +
-            of.bias[node];
+        z = of.vectors.dot(node, vector_.data()) + of.bias[node];
     }
     return limited_logit(z);
 }
@@ -72,8 +71,7 @@ void AdaptiveLinear::learn(std::uint32_t word) {
             const float error = (WordTree::bit(code, i) ? 1.0F : 0.0F) - fast_sigmoid(log_odds(t, path[i]));
             if (std::fabs(error) < min_node_error) continue;
             float* const row = nodes_.change(key(t, path[i]), width + 3, [&](float* values) {
-                for (std::size_t j = 0; j < width; ++j)
-                    values[j] = static_cast<float>(of.vectors[node * width + j]) * of.scales[node];
+                of.vectors.read(node, values);
                 values[width] = of.bias[node];
                 values[width + 1] = kept_squares * of.squares[node];
                 values[width + 2] = kept_squares * of.bias_squares[node];

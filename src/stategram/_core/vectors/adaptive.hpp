@@ -49,8 +49,8 @@ class ChangedRows {
 struct AdaptiveSource {
     struct Nodes {
         const WordTree* tree;
-        const std::int8_t* vectors;
-        const float *scales, *bias, *squares, *bias_squares;
+        RoundedRows vectors;
+        const float *bias, *squares, *bias_squares;
     };
     std::shared_ptr<const LinearNetwork> network;
     std::vector<Nodes> trees;

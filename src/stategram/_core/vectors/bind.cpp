@@ -19,12 +19,12 @@ void register_vectors(nb::module_& m) {
     m.attr("VECTOR_PADDING") = vector_padding;
     nb::class_<VectorNetwork> network(m, "VectorNetwork", "What maps the words so far to a vector.");
     nb::class_<LinearNetwork, VectorNetwork> of_linear(m, "LinearNetwork", "A linear state.");
-    def_init<std::size_t, In<std::int8_t>, In<float>, In<float>, In<std::int8_t>, In<float>, In<float>,
+    def_init<std::size_t, In<std::uint8_t>, In<float>, In<float>, In<std::uint8_t>, In<float>, In<float>,
              In<float>, In<float>>(
         of_linear,
         "n_words near_vectors near_scales near_squares far_vectors far_scales positions sums decays");
     nb::class_<RecurrentNetwork, VectorNetwork> of_recurrent(m, "RecurrentNetwork", "A recurrent state.");
-    def_init<std::size_t, In<std::int8_t>, In<float>, In<float>, In<float>>(
+    def_init<std::size_t, In<std::uint8_t>, In<float>, In<float>, In<float>>(
         of_recurrent, "n_words word_vectors word_scales matrix bias");
     using Linear = LinearLearnerKernel;
     nb::class_<Linear> linear(m, "LinearLearner", "A linear state while it is learned.");

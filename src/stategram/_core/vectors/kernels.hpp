@@ -15,14 +15,14 @@
 namespace stategram {
 
 using TreeArrays = std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>>;
-// Vectors of 8 bits and the scale of each.
-using RoundedArrays = std::pair<Out<std::int8_t>, Out<float>>;
+// Vectors of numbers of 4 bits and the scale of each.
+using RoundedArrays = std::pair<Out<std::uint8_t>, Out<float>>;
 // The vectors of the nodes of a tree, their scales, biases, and the squares of both.
-using NodeArrays = std::tuple<Out<std::int8_t>, Out<float>, Out<float>, Out<float>, Out<float>>;
+using NodeArrays = std::tuple<Out<std::uint8_t>, Out<float>, Out<float>, Out<float>, Out<float>>;
 
 inline RoundedArrays rounded_arrays(const std::vector<float>& values, std::size_t width) {
     Rounded rounded = Rounded::of(values, width);
-    return {std::move(rounded.values), std::move(rounded.scales)};
+    return {std::move(rounded.bytes), std::move(rounded.scales)};
 }
 
 // What learners of all kinds have in common.

@@ -57,11 +57,11 @@ class LinearLearner {
     std::vector<float> kept_sums_, vectors_, gradients_, carried_, row_;
 };
 
-// The network as it is kept: vectors of words in 8 bits.
+// The network as it is kept: vectors of words in 4 bits.
 class LinearNetwork : public VectorNetwork {
  public:
-    LinearNetwork(std::size_t n_words, In<std::int8_t> near_vectors, In<float> near_scales,
-                  In<float> near_squares, In<std::int8_t> far_vectors, In<float> far_scales,
+    LinearNetwork(std::size_t n_words, In<std::uint8_t> near_vectors, In<float> near_scales,
+                  In<float> near_squares, In<std::uint8_t> far_vectors, In<float> far_scales,
                   In<float> positions, In<float> sums, In<float> decays);
 
     std::size_t n_words() const override { return shape_.n_words; }
@@ -84,8 +84,10 @@ class LinearNetwork : public VectorNetwork {
     void fill_near(std::uint32_t word, float kept_squares, float* values) const;
 
  private:
+    RoundedRows near_rows() const { return {near_.data(), near_scales_.data(), shape_.width}; }
+
     LinearShape shape_;
-    In<std::int8_t> near_, far_;
+    In<std::uint8_t> near_, far_;
     In<float> near_scales_, near_squares_, far_scales_, positions_, sums_;
 };
 

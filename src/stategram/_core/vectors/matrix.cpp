@@ -32,6 +32,10 @@ STATEGRAM_INLINE float sum_of(float* sums) {
     return sums[0];
 }
 
+// The numbers of a byte: halves of odd integers, -7.5 to 7.5.
+STATEGRAM_INLINE float low_number(std::uint8_t byte) { return static_cast<float>(byte & 15) - 7.5F; }
+STATEGRAM_INLINE float high_number(std::uint8_t byte) { return static_cast<float>(byte >> 4) - 7.5F; }
+
 constexpr std::size_t lanes_per_panel = vector_padding / n_lanes;
 
 template <std::size_t n>
@@ -112,28 +116,46 @@ float dot(const float* a, const float* b, std::size_t n) {
 }
 
 STATEGRAM_CLONES
-float dot(const float* a, const std::int8_t* b, std::size_t n) {
+float dot(const float* a, const std::uint8_t* b, std::size_t n) {
     float sums[n_lanes] = {};
-    for (std::size_t begin = 0; begin < n; begin += n_lanes)
-        for (std::size_t lane = 0; lane < n_lanes; ++lane)
-            sums[lane] += a[begin + lane] * static_cast<float>(b[begin + lane]);
+    for (std::size_t begin = 0; begin < n; begin += 2 * n_lanes, b += n_lanes)
+        for (std::size_t lane = 0; lane < n_lanes; ++lane) {
+            sums[lane] += a[begin + lane] * low_number(b[lane]);
+            sums[lane] += a[begin + n_lanes + lane] * high_number(b[lane]);
+        }
     return sum_of(sums);
 }
 
 STATEGRAM_CLONES
-void dot_rows(std::size_t n_rows, const float* a, std::size_t row, const std::int8_t* b, std::size_t n,
+void unround(float* STATEGRAM_RESTRICT y, const std::uint8_t* STATEGRAM_RESTRICT b, float scale,
+             std::size_t n) {
+    for (std::size_t begin = 0; begin < n; begin += 2 * n_lanes, b += n_lanes)
+        for (std::size_t lane = 0; lane < n_lanes; ++lane) {
+            y[begin + lane] = scale * low_number(b[lane]);
+            y[begin + n_lanes + lane] = scale * high_number(b[lane]);
+        }
+}
+
+STATEGRAM_CLONES
+void dot_rows(std::size_t n_rows, const float* a, std::size_t row, const std::uint8_t* b, std::size_t n,
               float* out) {
     constexpr std::size_t n_together = 8;
     std::size_t i = 0;
     for (; i + n_together <= n_rows; i += n_together) {
         Lanes sums[n_together] = {};
-        for (std::size_t begin = 0; begin < n; begin += n_lanes) {
-            float values[n_lanes];
-            for (std::size_t lane = 0; lane < n_lanes; ++lane)
-                values[lane] = static_cast<float>(b[begin + lane]);
-            const Lanes together = *reinterpret_cast<const Lanes*>(values);
-            for (std::size_t k = 0; k < n_together; ++k)
-                sums[k] += *reinterpret_cast<const Lanes*>(a + (i + k) * row + begin) * together;
+        for (std::size_t begin = 0; begin < n; begin += 2 * n_lanes) {
+            float low[n_lanes], high[n_lanes];
+            for (std::size_t lane = 0; lane < n_lanes; ++lane) {
+                low[lane] = low_number(b[begin / 2 + lane]);
+                high[lane] = high_number(b[begin / 2 + lane]);
+            }
+            const Lanes first = *reinterpret_cast<const Lanes*>(low),
+                        second = *reinterpret_cast<const Lanes*>(high);
+            for (std::size_t k = 0; k < n_together; ++k) {
+                const float* const values = a + (i + k) * row + begin;
+                sums[k] += *reinterpret_cast<const Lanes*>(values) * first;
+                sums[k] += *reinterpret_cast<const Lanes*>(values + n_lanes) * second;
+            }
         }
         for (std::size_t k = 0; k < n_together; ++k) out[i + k] = sum_of(reinterpret_cast<float*>(&sums[k]));
     }

@@ -38,11 +38,13 @@ void multiply(std::size_t n_rows, const float* a, std::size_t row, std::size_t c
               float* c, std::size_t c_row, bool add);
 
 float dot(const float* a, const float* b, std::size_t n);
-// The same with a vector of small integers.
-float dot(const float* a, const std::int8_t* b, std::size_t n);
+// The same for numbers of 4 bits, without their scale (`RoundedRows`).
+float dot(const float* a, const std::uint8_t* b, std::size_t n);
 // The same for several vectors a, `row` numbers apart.
-void dot_rows(std::size_t n_rows, const float* a, std::size_t row, const std::int8_t* b, std::size_t n,
+void dot_rows(std::size_t n_rows, const float* a, std::size_t row, const std::uint8_t* b, std::size_t n,
               float* out);
+// y = scale b, where b are numbers of 4 bits.
+void unround(float* y, const std::uint8_t* b, float scale, std::size_t n);
 // y += a x.
 void add_scaled(float* y, float a, const float* x, std::size_t n);
 

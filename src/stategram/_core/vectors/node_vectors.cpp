@@ -36,15 +36,17 @@ float adagrad_rate(float rate, float square, float& squares, float start) {
 }
 
 Rounded Rounded::of(const std::vector<float>& values, std::size_t width) {
-    Rounded rounded{std::vector<std::int8_t>(values.size()), std::vector<float>(values.size() / width)};
+    Rounded rounded{std::vector<std::uint8_t>(values.size() / 2), std::vector<float>(values.size() / width)};
     for (std::size_t row = 0; row < rounded.scales.size(); ++row) {
         float most = 0;
         for (std::size_t i = 0; i < width; ++i) most = std::max(most, std::fabs(values[row * width + i]));
-        const float scale = rounded.scales[row] = most / 127.0F;
+        const float scale = rounded.scales[row] = most / 8.0F;
         if (scale == 0.0F) continue;
-        for (std::size_t i = 0; i < width; ++i)
-            rounded.values[row * width + i] =
-                static_cast<std::int8_t>(std::lround(values[row * width + i] / scale));
+        for (std::size_t i = 0; i < width; ++i) {
+            const float place = std::min(std::max(std::floor(values[row * width + i] / scale), -8.0F), 7.0F);
+            rounded.bytes[row * width / 2 + i / 32 * 16 + i % 16] |= static_cast<std::uint8_t>(
+                static_cast<unsigned>(place + 8.0F) << (i % 32 < 16 ? 0 : 4));
+        }
     }
     return rounded;
 }

@@ -22,12 +22,32 @@ inline float limited_logit(float z) {
     return z > -max_node_logit ? (z < max_node_logit ? z : max_node_logit) : -max_node_logit;
 }
 
-// Rows of numbers in 8 bits, with one scale for each row.
+// Rows of numbers in 4 bits, half of an odd integer each, with one scale for each row. Of 32 numbers, the
+// first 16 are the low halves of as many bytes, the others the high halves.
 struct Rounded {
-    std::vector<std::int8_t> values;
+    std::vector<std::uint8_t> bytes;
     std::vector<float> scales;
 
     static Rounded of(const std::vector<float>& values, std::size_t width);
+};
+
+// The same as it is kept.
+class RoundedRows {
+ public:
+    RoundedRows(const std::uint8_t* bytes, const float* scales, std::size_t width)
+        : bytes_(bytes), scales_(scales), width_(width) {}
+
+    const std::uint8_t* bytes(std::size_t row) const { return bytes_ + row * (width_ / 2); }
+    float scale(std::size_t row) const { return scales_[row]; }
+    float dot(std::size_t row, const float* c) const {
+        return stategram::dot(c, bytes(row), width_) * scales_[row];
+    }
+    void read(std::size_t row, float* values) const { unround(values, bytes(row), scales_[row], width_); }
+
+ private:
+    const std::uint8_t* bytes_;
+    const float* scales_;
+    std::size_t width_;
 };
 
 // The vectors of all nodes of some trees while they are learned.

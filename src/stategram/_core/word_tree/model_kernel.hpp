@@ -45,7 +45,7 @@ class TreeModelKernel {
     using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool>;
     using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
     // A network, and for each tree the vectors of its nodes, their scales, biases, and the squares of both.
-    using NodeArrays = std::tuple<In<std::int8_t>, In<float>, In<float>, In<float>, In<float>>;
+    using NodeArrays = std::tuple<In<std::uint8_t>, In<float>, In<float>, In<float>, In<float>>;
     using VectorArrays = std::pair<std::shared_ptr<VectorNetwork>, std::vector<NodeArrays>>;
     // At the start of each event: 1 for that of a sentence, 2 for that of a document, else 0.
     using Starts = In<std::uint8_t>;
@@ -451,12 +451,13 @@ class TreeModelKernel {
                 "a vector state has other words than the trees");
         for (const auto& [vectors, scales, bias, squares, bias_squares] : arrays.second) {
             const std::size_t n = evidence.tree(0).n_leaves();
-            require(vectors.size() == n * input.network->width() && scales.size() == n && bias.size() == n &&
+            require(2 * vectors.size() == n * input.network->width() && scales.size() == n && bias.size() == n &&
                         squares.size() == n && bias_squares.size() == n,
                     "each node needs a vector");
             for (const In<float>* of : {&scales, &bias, &squares, &bias_squares})
                 check_finite(*of, "a number of the vector of a node is not finite");
-            input.trees.push_back({vectors.data(), scales.data(), bias.data()});
+            input.trees.push_back(
+                {RoundedRows(vectors.data(), scales.data(), input.network->width()), bias.data()});
         }
         return input;
     }
@@ -467,8 +468,9 @@ class TreeModelKernel {
         auto source = std::make_shared<AdaptiveSource>(AdaptiveSource{network, {}});
         for (std::size_t t = 0; t < nodes.size(); ++t) {
             const auto& [vectors, scales, bias, squares, bias_squares] = nodes[t];
-            source->trees.push_back({&evidence.tree(t), vectors.data(), scales.data(), bias.data(),
-                                     squares.data(), bias_squares.data()});
+            source->trees.push_back({&evidence.tree(t),
+                                     RoundedRows(vectors.data(), scales.data(), network->width()),
+                                     bias.data(), squares.data(), bias_squares.data()});
         }
         return source;
     }

@@ -107,9 +107,9 @@ void VectorInputs::prefetch(std::size_t tree, const std::uint32_t* nodes, int n)
     for (const VectorInput& input : inputs_) {
         const VectorInput::Nodes& of = input.trees[tree];
         for (int i = 0; i < n; ++i) {
-            const std::int8_t* const vector = of.vectors + nodes[i] * input.network->width();
-            for (std::size_t at = 0; at < input.network->width(); at += 64) stategram::prefetch(vector + at);
-            stategram::prefetch(of.scales + nodes[i]);
+            const std::uint8_t* const vector = of.vectors.bytes(nodes[i]);
+            for (std::size_t at = 0; at < input.network->width() / 2; at += 64)
+                stategram::prefetch(vector + at);
             stategram::prefetch(of.bias + nodes[i]);
         }
     }
@@ -125,7 +125,7 @@ void VectorInputs::write(std::size_t tree, const std::uint32_t* nodes, int n, co
         for (int i = 0; i < n; ++i) {
             const std::size_t node = nodes[i];
             x[static_cast<std::size_t>(i) * stride + k] =
-                evidence(dot(c, of.vectors + node * width, width), of, node, root[node]);
+                evidence(of.vectors.dot(node, c), of, node, root[node]);
         }
     }
 }
@@ -140,9 +140,9 @@ std::vector<float> VectorInputs::at_all_nodes(std::size_t tree, const EventVecto
         const std::size_t width = inputs_[k].network->width();
         const float* const c = vectors.of_network[k].data() + (event - vectors.first) * width;
         for (std::size_t node = 1; node < n_nodes; ++node) {
-            dot_rows(n_events, c, width, of.vectors + node * width, width, products.data());
+            dot_rows(n_events, c, width, of.vectors.bytes(node), width, products.data());
             for (std::size_t i = 0; i < n_events; ++i)
-                x[(i * inputs_.size() + k) * n_nodes + node] = evidence(products[i], of, node, root[node]);
+                x[(i * inputs_.size() + k) * n_nodes + node] = evidence(products[i] * of.vectors.scale(node), of, node, root[node]);
         }
     }
     return x;

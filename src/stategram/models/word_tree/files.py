@@ -153,7 +153,7 @@ def _read_vectors(
     shape: VectorShape, arrays: Mapping[str, NDArray[Any]], n_words: int, n_trees: int
 ) -> VectorState:
     network = {name: arrays[name] for name in NETWORK_ARRAYS[shape.kind]}
-    if next(iter(network.values())).size != n_words * shape.width:
+    if 2 * next(iter(network.values())).size != n_words * shape.width:
         raise ValueError("the vectors of a vector state do not have its width")
     nodes = [tuple(arrays[f"{name}-{tree}"] for name in _NODE_ARRAYS) for tree in range(n_trees)]
     return VectorState(shape, network, tuple(nodes))  # type: ignore[arg-type]

@@ -83,7 +83,7 @@ class VectorState:
     network
         The arrays of the network, by name.
     nodes
-        For each tree the vectors of its nodes in 8 bits, their scales, biases, and the squares of both.
+        For each tree the vectors of its nodes in 4 bits, their scales, biases, and the squares of both.
 
     """
 
@@ -94,10 +94,11 @@ class VectorState:
     @property
     def parameters(self) -> int:
         """The numbers of the network and of the vectors of nodes."""
-        sizes = [
-            array.size for name, array in self.network.items() if not name.endswith(("scales", "squares"))
+        arrays = [
+            array for name, array in self.network.items() if not name.endswith(("scales", "squares"))
         ]
-        return sum(sizes) + sum(vectors.size + bias.size for vectors, _, bias, _, _ in self.nodes)
+        arrays += [array for vectors, _, bias, _, _ in self.nodes for array in (vectors, bias)]
+        return sum(array.size * (2 if array.dtype == np.uint8 else 1) for array in arrays)
 
     @property
     def n_bytes(self) -> int:
