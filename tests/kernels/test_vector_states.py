@@ -52,12 +52,13 @@ def linear_learners(seed: int = 7, trees: Sequence[list[str]] = TREES) -> tuple[
 
 
 def assert_rounded(found: tuple[NDArray[Any], NDArray[Any]], expected: NDArray[Any], close: float) -> None:
-    """Rows in 8 bits are those of the twin: where one is in the middle of two integers, it may be either."""
-    integers, scales = found
-    np.testing.assert_allclose(scales, np.abs(expected).max(axis=1) / 127, atol=close, rtol=2**-23)
-    errors = np.abs(naive.unrounded(integers, scales) - expected)
+    """Rows in 4 bits are those of the twin: each number is the nearest one."""
+    data, scales = found
+    np.testing.assert_allclose(scales, np.abs(expected).max(axis=1) / 8, atol=close, rtol=2**-23)
+    errors = np.abs(naive.unrounded(data, scales) - expected)
     assert (errors <= scales[:, None] / 2 * (1 + 2**-16) + close).all()
-    assert (np.abs(integers.reshape(len(scales), -1)).max(axis=1) == 127 * (scales > 0)).all()
+    most = np.abs(naive.rounded_numbers(data, len(scales))).max(axis=1)
+    assert (most[scales > 0] == 7.5).all()
 
 
 def assert_nodes(kernel: Any, nodes: Sequence[naive.Nodes], close: float) -> None:

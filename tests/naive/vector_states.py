@@ -60,19 +60,17 @@ class Random:
         return np.where(dropped, 0.0, 1 / (1 - dropout))
 
 
-# ---- rounding to 8 bits
+# ---- rounding to 4 bits
 
 
-def rounded(rows: Values) -> tuple[NDArray[np.int8], Values]:
-    """Return rows of integers from -127 to 127, and the scale of each row."""
-    scales = np.abs(rows).max(axis=1) / 127
-    divided = rows / np.where(scales > 0, scales, 1)[:, None]
-    return (np.sign(divided) * np.floor(np.abs(divided) + 0.5)).astype(np.int8), scales
+def rounded_numbers(data: NDArray[np.uint8], n_rows: int) -> Values:
+    """Return rows of -7.5, -6.5, ..., 7.5: of 32, the first 16 are the low halves of as many bytes."""
+    halves = np.stack([data.reshape(-1, 16) & 15, data.reshape(-1, 16) >> 4], axis=1)
+    return halves.reshape(n_rows, -1) - 7.5
 
 
-def unrounded(integers: NDArray[np.int8], scales: NDArray[Any]) -> Values:
-    rows: Values = integers.reshape(len(scales), -1) * scales.astype(float)[:, None]
-    return rows
+def unrounded(data: NDArray[np.uint8], scales: NDArray[Any]) -> Values:
+    return rounded_numbers(data, len(scales)) * scales.astype(float)[:, None]
 
 
 # ---- nodes

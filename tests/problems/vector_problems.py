@@ -31,14 +31,14 @@ def random_bias(paths: Sequence[str], seed: int) -> NDArray[np.float32]:
     return np.random.default_rng(seed).normal(0, 1, len(list(filter(None, paths)))).astype(np.float32)
 
 
-def random_rounded(rows: int, width: int, seed: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def random_rounded(rows: int, width: int, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     random = np.random.default_rng(seed)
-    scales = random.uniform(0.002, 0.008, rows).astype(np.float32)
-    return random.integers(-127, 128, rows * width, np.int8), scales
+    scales = random.uniform(0.03, 0.13, rows).astype(np.float32)
+    return random.integers(0, 256, rows * width // 2, np.uint8), scales
 
 
 def node_arrays(paths: Sequence[str], width: int, seed: int) -> Arrays:
-    """Vectors of nodes in 8 bits, their scales, biases, and squares of both."""
+    """Vectors of nodes in 4 bits, their scales, biases, and squares of both."""
     n, random = len(list(filter(None, paths))), np.random.default_rng(seed + 1)
     squares = [random.uniform(0, 9, n).astype(np.float32) for _ in range(2)]
     return (*random_rounded(n, width, seed), random_bias(paths, seed), *squares)
@@ -115,7 +115,7 @@ class VectorProblem:
         return Problem(events, self.trees, [Chain((0,))], list(self.caches))
 
     def nodes(self, network: int) -> list[Arrays]:
-        width = len(self.networks[network].arrays[0]) // self.n_words
+        width = 2 * len(self.networks[network].arrays[0]) // self.n_words
         return [node_arrays(paths, width, 10 * network + tree) for tree, paths in enumerate(self.trees)]
 
     def twin_nodes(self, network: int) -> list[naive.Nodes]:

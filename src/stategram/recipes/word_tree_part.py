@@ -53,7 +53,7 @@ _Texts: TypeAlias = Annotated[list[str], Meta(max_length=32)]
 
 # What pays was found on held-out text. If the model is to be small, the last go first: those that are worth
 # least for each of their bytes.
-_CHAINS = ["w-1 w-2 w-3 w-4 once-2", "s1-1 s1-2", "w-2 w-3", "counts: r-1 g1-1"]
+_CHAINS = ["w-1 w-2 w-3 w-4", "s1-1 s1-2", "w-2 w-3", "counts: r-1 g1-1"]
 _STATES = ["g2-4,g2-3,w-2,w-1 200", "linear 224", "recurrent 256"]
 _CACHES = ["0.98", "0.995", "0.999", "w-1 0.9995", "w-1 w-2 0.9999", "g1-1 0.998"]
 
@@ -89,9 +89,8 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
     chains: Annotated[
         _Texts,
         Meta(
-            description="contexts that give evidence: values w, g1, s1, r from near to far; once-2 leaves "
-            "out contexts of more than two values that were seen once",
-            extra={"possible": 'a list such as ["w-1 w-2", "counts: g1-1 g1-2", "w-1 w-2 w-3 once-2"]'},
+            description="contexts that give evidence: values w, g1, s1, r from near to far",
+            extra={"possible": 'a list such as ["w-1 w-2", "counts: g1-1 g1-2"]'},
         ),
     ] = msgspec.field(default_factory=lambda: list(_CHAINS))
     caches: Annotated[

@@ -130,8 +130,8 @@ class TreeEvidence {
     void prefetch_directories(const EventContexts& contexts) const;
     void prefetch_buckets(const EventContexts& contexts) const;
     void find(EventContexts& contexts) const;
-    // Calls use(list) for the contexts of a level, those in tails too, until `max_ngrams` were seen: these
-    // are in the order of hashes, as good as a random sample.
+    // Calls use(list) for the contexts of a level until `max_ngrams` were seen: these are in the order of
+    // hashes, as good as a random sample.
     void for_each_context(std::size_t slot, std::size_t max_ngrams,
                           const std::function<std::size_t(const FoundList&)>& use) const;
     void prefetch_long_begins(const EventContexts& contexts) const;

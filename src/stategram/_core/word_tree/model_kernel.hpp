@@ -37,10 +37,10 @@ class TreeModelKernel {
 
     // Long lists in the order of a tree: where they begin, and their bytes.
     using LongArrays = std::pair<In<std::int64_t>, In<std::uint8_t>>;
-    // The arrays of one level: directory, entries, and for each tree the long lists; how many longer contexts
-    // are in tails; the discount of Kneser-Ney; the discounts of counts for each tree.
-    using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, std::size_t,
-                                   double, std::vector<std::vector<double>>>;
+    // The arrays of one level: directory, entries, and for each tree the long lists; the discount of
+    // Kneser-Ney; the discounts of counts for each tree.
+    using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, double,
+                                   std::vector<std::vector<double>>>;
     // Streams of its values, whether it has evidence by Kneser-Ney, and whether it knows of the document.
     using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool>;
     using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
@@ -415,7 +415,7 @@ class TreeModelKernel {
     }
 
     ChainLevel level_view(const LevelArrays& arrays, std::size_t n_trees) const {
-        const auto& [directory, entries, of_trees, n_tail, discount, discounts] = arrays;
+        const auto& [directory, entries, of_trees, discount, discounts] = arrays;
         ChainLevel level;
         LevelView& view = level.view;
         view.bucket_bits = static_cast<int>(std::bit_width(directory.size() - 1)) - 1;
@@ -424,7 +424,6 @@ class TreeModelKernel {
         view.directory = directory.data();
         view.entries = entries.data();
         view.n_bytes = entries.size();
-        view.n_tail = n_tail;
         require(of_trees.size() == n_trees, "each tree needs its long lists");
         for (const auto& [begins, bytes] : of_trees) {
             require(begins.size() == of_trees[0].first.size() && bytes.size() >= long_list_padding,

@@ -30,7 +30,6 @@ class _LevelEntries(Entries, frozen=True):
     contexts: Natural
     ngrams: Natural
     discount: _Discount
-    tail: Natural
 
 
 class _ChainEntries(Entries, frozen=True):
@@ -83,12 +82,7 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
     for number, (one, levels) in enumerate(zip(evidence.chains, evidence.counts, strict=True)):
         arrays[f"chain-{number}"] = _write_levels(levels)
         of_levels = [
-            {
-                "contexts": level.contexts,
-                "ngrams": level.ngrams,
-                "discount": level.discount,
-                "tail": level.n_tail,
-            }
+            {"contexts": level.contexts, "ngrams": level.ngrams, "discount": level.discount}
             for level in levels
         ]
         chains.append({"chain": str(one), "levels": of_levels})
@@ -184,7 +178,6 @@ def _read_levels(
                 (arrays[f"begins-{number}-{tree}"], arrays[f"bytes-{number}-{tree}"])
                 for tree in range(n_trees)
             ),
-            entry.tail,
             entry.contexts,
             entry.ngrams,
             entry.discount,
