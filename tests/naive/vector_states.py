@@ -7,7 +7,7 @@ after c are z_n = u_n . c + bias_n. Where the kernels count in 32 bits, this cou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log1p, sqrt
 from typing import Any
@@ -253,21 +253,14 @@ def step_by_element(weights: Values, squares: Values, gradient: Values, rate: fl
 
 
 class AdaptiveLinear:
-    """A linear state that goes on learning while it scores, with some of the squares of its training."""
+    """A linear state that goes on learning while it scores; sums of squares begin anew."""
 
-    KEPT_SQUARES = 0.03
     RATE = 0.1
 
-    def __init__(self, of: Linear, near_squares: NDArray[Any], nodes: Sequence[Nodes]) -> None:
+    def __init__(self, of: Linear, nodes: Sequence[Nodes]) -> None:
         self.of = Linear(of.near.copy(), of.far, of.positions, of.sums, of.decays)
-        self.near_squares = self.KEPT_SQUARES * near_squares.astype(float)
-        self.nodes = [
-            Nodes(
-                one.paths, one.vectors.copy(), one.bias.copy(),
-                self.KEPT_SQUARES * one.squares, self.KEPT_SQUARES * one.bias_squares, one.close_calls,
-            )
-            for one in nodes
-        ]  # fmt: skip
+        self.near_squares = np.zeros(len(of.near))
+        self.nodes = [replace(one, vectors=one.vectors.copy(), bias=one.bias.copy()) for one in nodes]
         self.start()
 
     def start(self) -> None:

@@ -152,29 +152,27 @@ void LinearLearner::learn_chunk(const VectorText& text, std::size_t begin, std::
 }
 
 LinearNetwork::LinearNetwork(std::size_t n_words, In<std::uint8_t> near_vectors, In<float> near_scales,
-                             In<float> near_squares, In<std::uint8_t> far_vectors, In<float> far_scales,
-                             In<float> positions, In<float> sums, In<float> decays)
+                             In<std::uint8_t> far_vectors, In<float> far_scales, In<float> positions,
+                             In<float> sums, In<float> decays)
     : shape_{
           n_words, n_words == 0 ? 0 : 2 * near_vectors.size() / n_words, 0, {decays.begin(), decays.end()}},
       near_(std::move(near_vectors)),
       far_(std::move(far_vectors)),
       near_scales_(std::move(near_scales)),
-      near_squares_(std::move(near_squares)),
       far_scales_(std::move(far_scales)),
       positions_(std::move(positions)),
       sums_(std::move(sums)) {
     const std::size_t width = shape_.width;
     check_network_shape(n_words, width);
     require(2 * near_.size() == n_words * width && far_.size() == near_.size() &&
-                near_scales_.size() == n_words && near_squares_.size() == n_words &&
-                far_scales_.size() == n_words,
+                near_scales_.size() == n_words && far_scales_.size() == n_words,
             "each word needs its vectors");
     require(positions_.size() > 0 && positions_.size() % width == 0 &&
                 sums_.size() == shape_.decays.size() * width,
             "each position and each sum needs its weights");
     shape_.n_positions = positions_.size() / width;
     for (const float decay : shape_.decays) check_decay(decay);
-    for (const In<float>* of : {&near_scales_, &near_squares_, &far_scales_, &positions_, &sums_})
+    for (const In<float>* of : {&near_scales_, &far_scales_, &positions_, &sums_})
         check_finite(*of, "a number of a linear state is not finite");
 }
 
@@ -205,17 +203,12 @@ void LinearNetwork::write(const float* state, float* vector,
     std::fill_n(vector, width, 0.0F);
     for (std::size_t k = 0; k < shape_.decays.size(); ++k)
         add_product(vector, sums_.data() + k * width, sums + k * width, width);
-    float near[max_vector_width];
+    float row[max_vector_width];
     for_each_near(state, [&](std::uint32_t word, const float* weights) {
         const float* values = changed(word);
-        if (!values) near_rows().read(word, near);
-        add_product(vector, weights, values ? values : near, width);
+        if (!values) near().read(word, row);
+        add_product(vector, weights, values ? values : row, width);
     });
-}
-
-void LinearNetwork::fill_near(std::uint32_t word, float kept_squares, float* values) const {
-    near_rows().read(word, values);
-    values[shape_.width] = kept_squares * near_squares_[word];
 }
 
 void LinearNetwork::for_each_near(const float* state,

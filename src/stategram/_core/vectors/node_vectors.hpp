@@ -50,6 +50,13 @@ class RoundedRows {
     std::size_t width_;
 };
 
+// The vectors of the nodes of a tree as they are kept.
+struct NodeVectors {
+    const WordTree* tree;
+    RoundedRows vectors;
+    const float* bias;
+};
+
 // The vectors of all nodes of some trees while they are learned.
 class LearnedNodes {
  public:
@@ -62,8 +69,6 @@ class LearnedNodes {
 
     const std::vector<float>& vectors(std::size_t tree) const { return trees_[tree].vectors; }
     const std::vector<float>& bias(std::size_t tree) const { return trees_[tree].bias; }
-    const std::vector<float>& squares(std::size_t tree) const { return trees_[tree].squares; }
-    const std::vector<float>& bias_squares(std::size_t tree) const { return trees_[tree].bias_squares; }
     std::size_t n_trees() const { return trees_.size(); }
     std::size_t width() const { return width_; }
 

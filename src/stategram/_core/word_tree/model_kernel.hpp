@@ -44,8 +44,8 @@ class TreeModelKernel {
     // Streams of its values, whether it has evidence by Kneser-Ney, and whether it knows of the document.
     using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool>;
     using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
-    // A network, and for each tree the vectors of its nodes, their scales, biases, and the squares of both.
-    using NodeArrays = std::tuple<In<std::uint8_t>, In<float>, In<float>, In<float>, In<float>>;
+    // A network, and for each tree the vectors of its nodes, their scales and biases.
+    using NodeArrays = std::tuple<In<std::uint8_t>, In<float>, In<float>>;
     using VectorArrays = std::pair<std::shared_ptr<VectorNetwork>, std::vector<NodeArrays>>;
     // At the start of each event: 1 for that of a sentence, 2 for that of a document, else 0.
     using Starts = In<std::uint8_t>;
@@ -91,7 +91,8 @@ class TreeModelKernel {
         std::vector<std::shared_ptr<const AdaptiveSource>> adaptive;
         for (const VectorArrays& one : vectors)
             if (const auto linear = std::dynamic_pointer_cast<const LinearNetwork>(one.first))
-                adaptive.push_back(adaptive_source(linear, one.second, *evidence));
+                adaptive.push_back(std::make_shared<AdaptiveSource>(
+                    AdaptiveSource{linear, vector_input(one, *evidence).trees}));
         kept_levels_ = std::move(levels);
         kept_vectors_ = std::move(vectors);
         model_ =
@@ -448,30 +449,16 @@ class TreeModelKernel {
                 "each tree needs the vectors of its nodes");
         require(input.network->n_words() == evidence.tree(0).n_words(),
                 "a vector state has other words than the trees");
-        for (const auto& [vectors, scales, bias, squares, bias_squares] : arrays.second) {
+        for (const auto& [vectors, scales, bias] : arrays.second) {
             const std::size_t n = evidence.tree(0).n_leaves();
-            require(2 * vectors.size() == n * input.network->width() && scales.size() == n && bias.size() == n &&
-                        squares.size() == n && bias_squares.size() == n,
+            require(2 * vectors.size() == n * input.network->width() && scales.size() == n && bias.size() == n,
                     "each node needs a vector");
-            for (const In<float>* of : {&scales, &bias, &squares, &bias_squares})
+            for (const In<float>* of : {&scales, &bias})
                 check_finite(*of, "a number of the vector of a node is not finite");
             input.trees.push_back(
-                {RoundedRows(vectors.data(), scales.data(), input.network->width()), bias.data()});
+                {&evidence.tree(input.trees.size()), RoundedRows(vectors.data(), scales.data(), input.network->width()), bias.data()});
         }
         return input;
-    }
-
-    static std::shared_ptr<const AdaptiveSource> adaptive_source(
-        const std::shared_ptr<const LinearNetwork>& network, const std::vector<NodeArrays>& nodes,
-        const TreeEvidence& evidence) {
-        auto source = std::make_shared<AdaptiveSource>(AdaptiveSource{network, {}});
-        for (std::size_t t = 0; t < nodes.size(); ++t) {
-            const auto& [vectors, scales, bias, squares, bias_squares] = nodes[t];
-            source->trees.push_back({&evidence.tree(t),
-                                     RoundedRows(vectors.data(), scales.data(), network->width()),
-                                     bias.data(), squares.data(), bias_squares.data()});
-        }
-        return source;
     }
 
     std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,

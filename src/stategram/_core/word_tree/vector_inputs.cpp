@@ -105,7 +105,7 @@ EventVectors VectorInputs::read_parts(const VectorText& text,
 
 void VectorInputs::prefetch(std::size_t tree, const std::uint32_t* nodes, int n) const {
     for (const VectorInput& input : inputs_) {
-        const VectorInput::Nodes& of = input.trees[tree];
+        const NodeVectors& of = input.trees[tree];
         for (int i = 0; i < n; ++i) {
             const std::uint8_t* const vector = of.vectors.bytes(nodes[i]);
             for (std::size_t at = 0; at < input.network->width() / 2; at += 64)
@@ -119,7 +119,7 @@ void VectorInputs::write(std::size_t tree, const std::uint32_t* nodes, int n, co
                          std::size_t event, float* x, std::size_t stride) const {
     const std::vector<float>& root = evidence_->count_root(tree).logit;
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
-        const VectorInput::Nodes& of = inputs_[k].trees[tree];
+        const NodeVectors& of = inputs_[k].trees[tree];
         const std::size_t width = inputs_[k].network->width();
         const float* const c = vectors.of_network[k].data() + (event - vectors.first) * width;
         for (int i = 0; i < n; ++i) {
@@ -136,7 +136,7 @@ std::vector<float> VectorInputs::at_all_nodes(std::size_t tree, const EventVecto
     const std::size_t n_nodes = root.size();
     std::vector<float> x(n_events * inputs_.size() * n_nodes), products(n_events);
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
-        const VectorInput::Nodes& of = inputs_[k].trees[tree];
+        const NodeVectors& of = inputs_[k].trees[tree];
         const std::size_t width = inputs_[k].network->width();
         const float* const c = vectors.of_network[k].data() + (event - vectors.first) * width;
         for (std::size_t node = 1; node < n_nodes; ++node) {

@@ -18,12 +18,8 @@ namespace stategram {
 
 // A network, and the vectors of the nodes of each tree for it.
 struct VectorInput {
-    struct Nodes {
-        RoundedRows vectors;
-        const float* bias;
-    };
     std::shared_ptr<const VectorNetwork> network;
-    std::vector<Nodes> trees;
+    std::vector<NodeVectors> trees;
 };
 
 // The vectors of some events: for each network those of the events from `first` on.
@@ -66,7 +62,7 @@ class VectorInputs {
                                     std::size_t n_events) const;
 
  private:
-    static float evidence(float dot_product, const VectorInput::Nodes& of, std::size_t node, float root) {
+    static float evidence(float dot_product, const NodeVectors& of, std::size_t node, float root) {
         return limited_logit(dot_product + of.bias[node]) - root;
     }
     // The runs that begin with the resets of [begin, end), and at `begin`.

@@ -22,7 +22,7 @@ from stategram.storage import Archive, Entries, Natural, array_of
 
 _Arrays = dict[str, dict[str, NDArray[Any]]]
 _MAX_DISCOUNT = 3
-_NODE_ARRAYS = ("node-vectors", "node-scales", "node-bias", "node-squares", "node-bias-squares")
+_NODE_ARRAYS = ("node-vectors", "node-scales", "node-bias")
 _Discount = Annotated[float, Meta(ge=0, le=_MAX_DISCOUNT)]
 
 

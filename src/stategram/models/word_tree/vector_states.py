@@ -39,10 +39,10 @@ _SECONDS_PER_REPORT = 0.5
 
 # What files and kernels have of a network.
 NETWORK_ARRAYS = {
-    "linear": ("near", "near-scales", "near-squares", "far", "far-scales", "positions", "sums", "decays"),
+    "linear": ("near", "near-scales", "far", "far-scales", "positions", "sums", "decays"),
     "recurrent": ("words", "word-scales", "matrix", "bias"),
 }
-NodeArrays: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+NodeArrays: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class VectorState:
     network
         The arrays of the network, by name.
     nodes
-        For each tree the vectors of its nodes in 4 bits, their scales, biases, and the squares of both.
+        For each tree the vectors of its nodes in 4 bits, their scales and biases.
 
     """
 
@@ -94,10 +94,8 @@ class VectorState:
     @property
     def parameters(self) -> int:
         """The numbers of the network and of the vectors of nodes."""
-        arrays = [
-            array for name, array in self.network.items() if not name.endswith(("scales", "squares"))
-        ]
-        arrays += [array for vectors, _, bias, _, _ in self.nodes for array in (vectors, bias)]
+        arrays = [array for name, array in self.network.items() if not name.endswith("scales")]
+        arrays += [array for vectors, _, bias in self.nodes for array in (vectors, bias)]
         return sum(array.size * (2 if array.dtype == np.uint8 else 1) for array in arrays)
 
     @property
@@ -206,7 +204,6 @@ def _learn_linear(
     network: dict[str, NDArray[Any]] = {
         "near": near,
         "near-scales": near_scales,
-        "near-squares": learner.near_squares(),
         "far": far,
         "far-scales": far_scales,
         "positions": learner.positions(),
