@@ -54,11 +54,13 @@ def linear_learners(seed: int = 7, trees: Sequence[list[str]] = TREES) -> tuple[
 def assert_rounded(found: tuple[NDArray[Any], NDArray[Any]], expected: NDArray[Any], close: float) -> None:
     """Rows in 4 bits are those of the twin: each number is the nearest one."""
     data, scales = found
-    np.testing.assert_allclose(scales, np.abs(expected).max(axis=1) / 8, atol=close, rtol=2**-23)
-    errors = np.abs(naive.unrounded(data, scales) - expected)
-    assert (errors <= scales[:, None] / 2 * (1 + 2**-16) + close).all()
-    most = np.abs(naive.rounded_numbers(data, len(scales))).max(axis=1)
-    assert (most[scales > 0] == 7.5).all()
+    np.testing.assert_allclose(scales, np.abs(expected).max(axis=1) / (8 * 255), atol=close, rtol=2**-22)
+    of_rows = scales.repeat(WIDTH // 32).astype(float)
+    of_blocks, _ = naive.blocks(data)
+    least = np.abs(expected).reshape(-1, 32).max(axis=1) / 8
+    assert (of_blocks * of_rows <= (least + of_rows) * (1 + 2**-16) + close).all()
+    errors = np.abs(naive.unrounded(data, scales) - expected).reshape(-1, 32).max(axis=1)
+    assert (errors <= of_blocks * of_rows / 2 * (1 + 2**-16) + close).all()
 
 
 def assert_nodes(kernel: Any, nodes: Sequence[naive.Nodes], close: float) -> None:

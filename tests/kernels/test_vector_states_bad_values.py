@@ -71,7 +71,7 @@ def changed(kind: str, name: str, change: Change) -> Network:
             )
         ),
         ("linear", "near", lambda of: of[:0].copy(), WIDTH_MESSAGE),
-        ("linear", "near", lambda of: of[: 8 * N_WORDS].copy(), WIDTH_MESSAGE),
+        ("linear", "near", lambda of: of[: 16 * N_WORDS].copy(), WIDTH_MESSAGE),
         ("linear", "near", lambda of: np.tile(of, 33), WIDTH_MESSAGE),
         ("linear", "positions", lambda of: of[:0].copy(), "each position and each sum"),
         *(("linear", name, with_one(NAN), FINITE) for name in LINEAR[1:2] + LINEAR[3:6]),
@@ -79,7 +79,7 @@ def changed(kind: str, name: str, change: Change) -> Network:
         *(("linear", "decays", with_one(one), "decay of a sum") for one in (NAN, INFINITE, -0.1, 1.0, 1e30)),
         ("recurrent", "words", shorter, WIDTH_MESSAGE),
         ("recurrent", "words", lambda of: np.append(of, np.uint8(1)), "each word needs its vector"),
-        ("recurrent", "words", lambda of: of[: 15 * N_WORDS].copy(), WIDTH_MESSAGE),
+        ("recurrent", "words", lambda of: of[: 16 * N_WORDS].copy(), WIDTH_MESSAGE),
         ("recurrent", "word-scales", shorter, "each word needs its vector"),
         ("recurrent", "matrix", shorter, "does not have its size"),
         ("recurrent", "bias", shorter, "does not have its size"),

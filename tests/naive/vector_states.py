@@ -63,14 +63,17 @@ class Random:
 # ---- rounding to 4 bits
 
 
-def rounded_numbers(data: NDArray[np.uint8], n_rows: int) -> Values:
-    """Return rows of -7.5, -6.5, ..., 7.5: of 32, the first 16 are the low halves of as many bytes."""
-    halves = np.stack([data.reshape(-1, 16) & 15, data.reshape(-1, 16) >> 4], axis=1)
-    return halves.reshape(n_rows, -1) - 7.5
+def blocks(data: NDArray[np.uint8]) -> tuple[Values, Values]:
+    """For each 32 numbers a scale, and -7.5, -6.5, ..., 7.5: the first 16 are the low halves of bytes."""
+    of_blocks = data.reshape(-1, 17)
+    halves = np.concatenate([of_blocks[:, 1:] & 15, of_blocks[:, 1:] >> 4], axis=1)
+    return of_blocks[:, 0].astype(float), halves - 7.5
 
 
 def unrounded(data: NDArray[np.uint8], scales: NDArray[Any]) -> Values:
-    return rounded_numbers(data, len(scales)) * scales.astype(float)[:, None]
+    of_blocks, numbers = blocks(data)
+    rows: Values = (of_blocks[:, None] * numbers).reshape(len(scales), -1) * scales.astype(float)[:, None]
+    return rows
 
 
 # ---- nodes

@@ -33,8 +33,8 @@ def random_bias(paths: Sequence[str], seed: int) -> NDArray[np.float32]:
 
 def random_rounded(rows: int, width: int, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     random = np.random.default_rng(seed)
-    scales = random.uniform(0.03, 0.13, rows).astype(np.float32)
-    return random.integers(0, 256, rows * width // 2, np.uint8), scales
+    scales = random.uniform(0.0002, 0.0008, rows).astype(np.float32)
+    return random.integers(0, 256, rows * width // 32 * 17, np.uint8), scales
 
 
 def node_arrays(paths: Sequence[str], width: int, seed: int) -> Arrays:
@@ -107,7 +107,7 @@ class VectorProblem:
         return Problem(events, self.trees, [Chain((0,))], list(self.caches))
 
     def nodes(self, network: int) -> list[Arrays]:
-        width = 2 * len(self.networks[network].arrays[0]) // self.n_words
+        width = len(self.networks[network].arrays[0]) // self.n_words // 17 * 32
         return [node_arrays(paths, width, 10 * network + tree) for tree, paths in enumerate(self.trees)]
 
     def twin_nodes(self, network: int) -> list[naive.Nodes]:

@@ -17,6 +17,7 @@ auto nodes_of(const Learner& learner) {
 
 void register_vectors(nb::module_& m) {
     m.attr("VECTOR_PADDING") = vector_padding;
+    m.attr("BLOCK_BYTES") = bytes_per_block;  // of so many numbers in 4 bits
     nb::class_<VectorNetwork> network(m, "VectorNetwork", "What maps the words so far to a vector.");
     nb::class_<LinearNetwork, VectorNetwork> of_linear(m, "LinearNetwork", "A linear state.");
     def_init<std::size_t, In<std::uint8_t>, In<float>, In<std::uint8_t>, In<float>, In<float>, In<float>,

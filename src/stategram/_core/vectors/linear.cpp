@@ -154,8 +154,7 @@ void LinearLearner::learn_chunk(const VectorText& text, std::size_t begin, std::
 LinearNetwork::LinearNetwork(std::size_t n_words, In<std::uint8_t> near_vectors, In<float> near_scales,
                              In<std::uint8_t> far_vectors, In<float> far_scales, In<float> positions,
                              In<float> sums, In<float> decays)
-    : shape_{
-          n_words, n_words == 0 ? 0 : 2 * near_vectors.size() / n_words, 0, {decays.begin(), decays.end()}},
+    : shape_{n_words, rounded_width(near_vectors.size(), n_words), 0, {decays.begin(), decays.end()}},
       near_(std::move(near_vectors)),
       far_(std::move(far_vectors)),
       near_scales_(std::move(near_scales)),
@@ -164,7 +163,7 @@ LinearNetwork::LinearNetwork(std::size_t n_words, In<std::uint8_t> near_vectors,
       sums_(std::move(sums)) {
     const std::size_t width = shape_.width;
     check_network_shape(n_words, width);
-    require(2 * near_.size() == n_words * width && far_.size() == near_.size() &&
+    require(near_.size() == n_words * rounded_bytes(width) && far_.size() == near_.size() &&
                 near_scales_.size() == n_words && far_scales_.size() == n_words,
             "each word needs its vectors");
     require(positions_.size() > 0 && positions_.size() % width == 0 &&

@@ -32,9 +32,15 @@ STATEGRAM_INLINE float sum_of(float* sums) {
     return sums[0];
 }
 
-// The numbers of a byte: halves of odd integers, -7.5 to 7.5.
-STATEGRAM_INLINE float low_number(std::uint8_t byte) { return static_cast<float>(byte & 15) - 7.5F; }
-STATEGRAM_INLINE float high_number(std::uint8_t byte) { return static_cast<float>(byte >> 4) - 7.5F; }
+// The numbers of a block of 4 bits each.
+STATEGRAM_INLINE void read_block(const std::uint8_t* block, float* STATEGRAM_RESTRICT numbers) {
+    const auto scale = static_cast<float>(block[0]);
+    for (std::size_t lane = 0; lane < n_lanes; ++lane) {
+        const std::uint8_t byte = block[1 + lane];
+        numbers[lane] = (static_cast<float>(byte & 15) - 7.5F) * scale;
+        numbers[n_lanes + lane] = (static_cast<float>(byte >> 4) - 7.5F) * scale;
+    }
+}
 
 constexpr std::size_t lanes_per_panel = vector_padding / n_lanes;
 
@@ -118,22 +124,24 @@ float dot(const float* a, const float* b, std::size_t n) {
 STATEGRAM_CLONES
 float dot(const float* a, const std::uint8_t* b, std::size_t n) {
     float sums[n_lanes] = {};
-    for (std::size_t begin = 0; begin < n; begin += 2 * n_lanes, b += n_lanes)
+    for (std::size_t begin = 0; begin < n; begin += vector_padding, b += bytes_per_block) {
+        float numbers[vector_padding];
+        read_block(b, numbers);
         for (std::size_t lane = 0; lane < n_lanes; ++lane) {
-            sums[lane] += a[begin + lane] * low_number(b[lane]);
-            sums[lane] += a[begin + n_lanes + lane] * high_number(b[lane]);
+            sums[lane] += a[begin + lane] * numbers[lane];
+            sums[lane] += a[begin + n_lanes + lane] * numbers[n_lanes + lane];
         }
+    }
     return sum_of(sums);
 }
 
 STATEGRAM_CLONES
 void unround(float* STATEGRAM_RESTRICT y, const std::uint8_t* STATEGRAM_RESTRICT b, float scale,
              std::size_t n) {
-    for (std::size_t begin = 0; begin < n; begin += 2 * n_lanes, b += n_lanes)
-        for (std::size_t lane = 0; lane < n_lanes; ++lane) {
-            y[begin + lane] = scale * low_number(b[lane]);
-            y[begin + n_lanes + lane] = scale * high_number(b[lane]);
-        }
+    for (std::size_t begin = 0; begin < n; begin += vector_padding, b += bytes_per_block) {
+        read_block(b, y + begin);
+        for (std::size_t i = 0; i < vector_padding; ++i) y[begin + i] *= scale;
+    }
 }
 
 STATEGRAM_CLONES
@@ -143,14 +151,11 @@ void dot_rows(std::size_t n_rows, const float* a, std::size_t row, const std::ui
     std::size_t i = 0;
     for (; i + n_together <= n_rows; i += n_together) {
         Lanes sums[n_together] = {};
-        for (std::size_t begin = 0; begin < n; begin += 2 * n_lanes) {
-            float low[n_lanes], high[n_lanes];
-            for (std::size_t lane = 0; lane < n_lanes; ++lane) {
-                low[lane] = low_number(b[begin / 2 + lane]);
-                high[lane] = high_number(b[begin / 2 + lane]);
-            }
-            const Lanes first = *reinterpret_cast<const Lanes*>(low),
-                        second = *reinterpret_cast<const Lanes*>(high);
+        for (std::size_t begin = 0; begin < n; begin += vector_padding) {
+            float numbers[vector_padding];
+            read_block(b + rounded_bytes(begin), numbers);
+            const Lanes first = *reinterpret_cast<const Lanes*>(numbers),
+                        second = *reinterpret_cast<const Lanes*>(numbers + n_lanes);
             for (std::size_t k = 0; k < n_together; ++k) {
                 const float* const values = a + (i + k) * row + begin;
                 sums[k] += *reinterpret_cast<const Lanes*>(values) * first;

@@ -15,6 +15,12 @@ namespace stategram {
 // Widths of vectors are multiples of this.
 constexpr std::size_t vector_padding = 32;
 
+// Rows of numbers in 4 bits: of each 32, a byte is their scale, a part of the scale of the row, and 16 bytes
+// have a number in each half, the first 16 numbers in the low ones. These are halves of odd integers, from
+// -7.5 to 7.5.
+constexpr std::size_t bytes_per_block = 1 + vector_padding / 2;
+constexpr std::size_t rounded_bytes(std::size_t width) { return width / vector_padding * bytes_per_block; }
+
 // A matrix in panels of columns, as `multiply` reads it.
 class PackedMatrix {
  public:
@@ -38,12 +44,12 @@ void multiply(std::size_t n_rows, const float* a, std::size_t row, std::size_t c
               float* c, std::size_t c_row, bool add);
 
 float dot(const float* a, const float* b, std::size_t n);
-// The same for numbers of 4 bits, without their scale (`RoundedRows`).
+// The same for a row of numbers in 4 bits, without its scale.
 float dot(const float* a, const std::uint8_t* b, std::size_t n);
 // The same for several vectors a, `row` numbers apart.
 void dot_rows(std::size_t n_rows, const float* a, std::size_t row, const std::uint8_t* b, std::size_t n,
               float* out);
-// y = scale b, where b are numbers of 4 bits.
+// y = scale b, where b is a row of numbers in 4 bits.
 void unround(float* y, const std::uint8_t* b, float scale, std::size_t n);
 // y += a x.
 void add_scaled(float* y, float a, const float* x, std::size_t n);

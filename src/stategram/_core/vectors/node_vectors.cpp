@@ -36,16 +36,24 @@ float adagrad_rate(float rate, float square, float& squares, float start) {
 }
 
 Rounded Rounded::of(const std::vector<float>& values, std::size_t width) {
-    Rounded rounded{std::vector<std::uint8_t>(values.size() / 2), std::vector<float>(values.size() / width)};
-    for (std::size_t row = 0; row < rounded.scales.size(); ++row) {
-        float most = 0;
-        for (std::size_t i = 0; i < width; ++i) most = std::max(most, std::fabs(values[row * width + i]));
-        const float scale = rounded.scales[row] = most / 8.0F;
+    const std::size_t n_rows = values.size() / width;
+    Rounded rounded{std::vector<std::uint8_t>(n_rows * rounded_bytes(width)), std::vector<float>(n_rows)};
+    const auto most = [](const float* from, std::size_t n) {
+        float found = 0;
+        for (std::size_t i = 0; i < n; ++i) found = std::max(found, std::fabs(from[i]));
+        return found / 8.0F;
+    };
+    std::uint8_t* block = rounded.bytes.data();
+    for (std::size_t at = 0; at < values.size(); at += vector_padding, block += bytes_per_block) {
+        float& scale = rounded.scales[at / width];
+        if (at % width == 0) scale = most(&values[at], width) / 255.0F;
         if (scale == 0.0F) continue;
-        for (std::size_t i = 0; i < width; ++i) {
-            const float place = std::min(std::max(std::floor(values[row * width + i] / scale), -8.0F), 7.0F);
-            rounded.bytes[row * width / 2 + i / 32 * 16 + i % 16] |= static_cast<std::uint8_t>(
-                static_cast<unsigned>(place + 8.0F) << (i % 32 < 16 ? 0 : 4));
+        block[0] = static_cast<std::uint8_t>(
+            std::min(std::ceil(most(&values[at], vector_padding) / scale), 255.0F));
+        const float of_block = scale * static_cast<float>(std::max<std::uint8_t>(block[0], 1));
+        for (std::size_t i = 0; i < vector_padding; ++i) {
+            const float place = std::min(std::max(std::floor(values[at + i] / of_block), -8.0F), 7.0F);
+            block[1 + i % 16] |= static_cast<std::uint8_t>(static_cast<unsigned>(place + 8.0F) << i / 16 * 4);
         }
     }
     return rounded;

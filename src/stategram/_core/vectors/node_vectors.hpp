@@ -22,8 +22,7 @@ inline float limited_logit(float z) {
     return z > -max_node_logit ? (z < max_node_logit ? z : max_node_logit) : -max_node_logit;
 }
 
-// Rows of numbers in 4 bits, half of an odd integer each, with one scale for each row. Of 32 numbers, the
-// first 16 are the low halves of as many bytes, the others the high halves.
+// Rows of numbers in 4 bits, and the scale of each.
 struct Rounded {
     std::vector<std::uint8_t> bytes;
     std::vector<float> scales;
@@ -37,7 +36,7 @@ class RoundedRows {
     RoundedRows(const std::uint8_t* bytes, const float* scales, std::size_t width)
         : bytes_(bytes), scales_(scales), width_(width) {}
 
-    const std::uint8_t* bytes(std::size_t row) const { return bytes_ + row * (width_ / 2); }
+    const std::uint8_t* bytes(std::size_t row) const { return bytes_ + row * rounded_bytes(width_); }
     float scale(std::size_t row) const { return scales_[row]; }
     float dot(std::size_t row, const float* c) const {
         return stategram::dot(c, bytes(row), width_) * scales_[row];

@@ -230,13 +230,13 @@ void RecurrentLearner::learn_batch(const VectorText& text, std::size_t stream_le
 RecurrentNetwork::RecurrentNetwork(std::size_t n_words, In<std::uint8_t> word_vectors, In<float> word_scales,
                                    In<float> matrix, In<float> bias)
     : n_words_(n_words),
-      width_(n_words == 0 ? 0 : 2 * word_vectors.size() / n_words),
+      width_(rounded_width(word_vectors.size(), n_words)),
       words_(std::move(word_vectors)),
       word_scales_(std::move(word_scales)),
       matrix_(std::move(matrix)),
       bias_(std::move(bias)) {
     check_network_shape(n_words, width_);
-    require(2 * words_.size() == n_words * width_ && word_scales_.size() == n_words,
+    require(words_.size() == n_words * rounded_bytes(width_) && word_scales_.size() == n_words,
             "each word needs its vector");
     require(matrix_.size() == 8 * width_ * width_ && bias_.size() == 4 * width_,
             "the matrix of a recurrent state does not have its size");

@@ -451,7 +451,7 @@ class TreeModelKernel {
                 "a vector state has other words than the trees");
         for (const auto& [vectors, scales, bias] : arrays.second) {
             const std::size_t n = evidence.tree(0).n_leaves();
-            require(2 * vectors.size() == n * input.network->width() && scales.size() == n && bias.size() == n,
+            require(vectors.size() == n * rounded_bytes(input.network->width()) && scales.size() == n && bias.size() == n,
                     "each node needs a vector");
             for (const In<float>* of : {&scales, &bias})
                 check_finite(*of, "a number of the vector of a node is not finite");

@@ -108,7 +108,7 @@ void VectorInputs::prefetch(std::size_t tree, const std::uint32_t* nodes, int n)
         const NodeVectors& of = input.trees[tree];
         for (int i = 0; i < n; ++i) {
             const std::uint8_t* const vector = of.vectors.bytes(nodes[i]);
-            for (std::size_t at = 0; at < input.network->width() / 2; at += 64)
+            for (std::size_t at = 0; at < rounded_bytes(input.network->width()); at += 64)
                 stategram::prefetch(vector + at);
             stategram::prefetch(of.bias + nodes[i]);
         }

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from stategram import _core
 from stategram.contexts import ContextDefinition
 from stategram.models.state_tree import StateLevel, StateTree
 from stategram.models.word_tree.chains import Cache, Chain
@@ -147,7 +148,8 @@ def _read_vectors(
     shape: VectorShape, arrays: Mapping[str, NDArray[Any]], n_words: int, n_trees: int
 ) -> VectorState:
     network = {name: arrays[name] for name in NETWORK_ARRAYS[shape.kind]}
-    if 2 * next(iter(network.values())).size != n_words * shape.width:
+    n_bytes = n_words * shape.width // _core.VECTOR_PADDING * _core.BLOCK_BYTES
+    if next(iter(network.values())).size != n_bytes:
         raise ValueError("the vectors of a vector state do not have its width")
     nodes = [tuple(arrays[f"{name}-{tree}"] for name in _NODE_ARRAYS) for tree in range(n_trees)]
     return VectorState(shape, network, tuple(nodes))  # type: ignore[arg-type]

@@ -96,7 +96,8 @@ class VectorState:
         """The numbers of the network and of the vectors of nodes."""
         arrays = [array for name, array in self.network.items() if not name.endswith("scales")]
         arrays += [array for vectors, _, bias in self.nodes for array in (vectors, bias)]
-        return sum(array.size * (2 if array.dtype == np.uint8 else 1) for array in arrays)
+        numbers = _core.VECTOR_PADDING / _core.BLOCK_BYTES
+        return sum(round(array.size * (numbers if array.dtype == np.uint8 else 1)) for array in arrays)
 
     @property
     def n_bytes(self) -> int:
@@ -107,8 +108,9 @@ class VectorState:
     def for_kernel(self, n_words: int) -> tuple[_core.VectorNetwork, list[NodeArrays]]:
         """Return what the kernel takes."""
         made = _core.LinearNetwork if self.shape.kind == "linear" else _core.RecurrentNetwork
-        network = made(n_words, *(self.network[name] for name in NETWORK_ARRAYS[self.shape.kind]))
-        return network, list(self.nodes)
+        arrays = [self.network[name] for name in NETWORK_ARRAYS[self.shape.kind]]
+        arrays = [one.astype(np.float32) if one.dtype == np.float16 else one for one in arrays]
+        return made(n_words, *arrays), list(self.nodes)
 
 
 @dataclass(frozen=True)
@@ -238,7 +240,7 @@ def _learn_recurrent(
     network: dict[str, NDArray[Any]] = {
         "words": words,
         "word-scales": scales,
-        "matrix": learner.matrix(),
+        "matrix": learner.matrix().astype(np.float16),
         "bias": learner.bias(),
     }
     return VectorState(shape, network, tuple(learner.nodes()))
