@@ -104,7 +104,7 @@ class Level:
 
 
 def find(levels: Sequence[Level], hashes: Sequence[int]) -> list[Words | None]:
-    """Return the followers of the contexts of all levels by their hashes; None for those that are not there."""
+    """Return the followers of the contexts of all levels by their hashes, None for unknown ones."""
     found: list[Words | None] = [None] * len(levels)
     for i, (level, hash) in enumerate(zip(levels, hashes, strict=True)):
         found[i] = level.find(hash) if hash else None
@@ -127,9 +127,7 @@ def assert_twin(
         )
 
     counted = count(1, 2**22)
-    levels = [
-        Level.read(one, has_longer and number < len(streams)) for number, one in enumerate(counted, 1)
-    ]
+    levels = [Level.read(one, has_longer and number < len(streams)) for number, one in enumerate(counted, 1)]
     depths = range(1, len(streams) + 1)
     hashes = np.stack([context_hashes(events, streams[:depth]) for depth in depths], axis=1).tolist()
     found: list[dict[naive.Context, Words]] = [{} for _ in depths]

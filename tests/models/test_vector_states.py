@@ -348,8 +348,9 @@ def test_numbers_that_are_only_wrong_are_proper_probabilities(file: Path) -> Non
     for name in (*LINEAR[:-1], *RECURRENT, *NODES):
         array = changed[name].copy()
         places = random.integers(0, len(array), 3)
+        large = 0.9 * float(np.finfo(array.dtype).max) if array.dtype.kind == "f" else 0.0
         array[places] = (
-            random.integers(-128, 128, 3) if array.dtype == np.int8 else random.choice([3e38, -3e38, 0], 3)
+            random.integers(0, 256, 3) if array.dtype == np.uint8 else random.choice([large, -large, 0], 3)
         )
         changed[name] = array
     hostile.write(arrays=changed)

@@ -50,7 +50,7 @@ def count_levels(
     threads: int = 1,
     events_per_pass: int = 2**22,
 ) -> list[tuple[Any, ...]]:
-    """Count the levels of a chain; contexts of several values and fewer than `min_count` events are left out."""
+    """Count the levels of a chain without contexts of several values and fewer than `min_count` events."""
     words = ids([event.word for event in events])
     found = []
     hashes = np.full(len(events), _core.EMPTY_CONTEXT, np.uint64)
@@ -157,9 +157,7 @@ class Problem:
     def arguments(self, threads: int = 1) -> dict[str, Any]:
         return {
             "trees": [tree_of(paths) for paths in self.trees],
-            "chains": [
-                (list(one.streams), one.uses_continuation, one.is_document) for one in self.chains
-            ],
+            "chains": [(list(one.streams), one.uses_continuation, one.is_document) for one in self.chains],
             "levels": self.levels(threads),
             "n_streams": self.n_streams,
             "counts": ids(self.word_counts()),

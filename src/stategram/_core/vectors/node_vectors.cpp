@@ -48,8 +48,8 @@ Rounded Rounded::of(const std::vector<float>& values, std::size_t width) {
         float& scale = rounded.scales[at / width];
         if (at % width == 0) scale = most(&values[at], width) / 255.0F;
         if (scale == 0.0F) continue;
-        block[0] = static_cast<std::uint8_t>(
-            std::min(std::ceil(most(&values[at], vector_padding) / scale), 255.0F));
+        block[0] =
+            static_cast<std::uint8_t>(std::min(std::ceil(most(&values[at], vector_padding) / scale), 255.0F));
         const float of_block = scale * static_cast<float>(std::max<std::uint8_t>(block[0], 1));
         for (std::size_t i = 0; i < vector_padding; ++i) {
             const float place = std::min(std::max(std::floor(values[at + i] / of_block), -8.0F), 7.0F);

@@ -32,8 +32,7 @@ void bind_chain_counts(nb::module_& m) {
     def_kernel(m, "extend_context_hashes", &extend_context_hashes, "hashes values threads",
                "Add a value to each context, in place; a context without a value, NO_VALUE, becomes 0.");
     def_kernel(
-        m, "count_chain_level", &count_chain_level,
-        "hashes words next min_count threads",
+        m, "count_chain_level", &count_chain_level, "hashes words next min_count threads",
         nb::arg("events_per_pass") = default_pass,
         "Return the followers of each context.\n\n"
         "`hashes`: the context of each event, 0 if it has none. `next`: the value by which the next level\n"

@@ -42,7 +42,7 @@ struct ChainView {
     std::size_t first_slot = 0;          // of its levels among those of all chains
     std::size_t first_input = 0;
     bool uses_continuation = true;  // has evidence by Kneser-Ney too
-    bool is_document = false;  // knows of earlier sentences
+    bool is_document = false;       // knows of earlier sentences
 
     std::size_t depth() const { return streams.size(); }
     std::size_t inputs_per_level() const { return uses_continuation ? 2 : 1; }

@@ -17,10 +17,9 @@ constexpr std::size_t default_pass = std::size_t{1} << 22;
 
 // Directory, entries; of long lists their beginnings, words, counts and longer contexts; the numbers of
 // contexts, of n-grams, and of those in one and in two longer contexts.
-using ChainLevelArrays =
-    std::tuple<Out<std::uint32_t>, Out<std::uint8_t>, Out<std::int64_t>, Out<std::uint32_t>,
-               Out<std::uint32_t>, Out<std::uint32_t>, std::uint64_t, std::uint64_t,
-               std::tuple<std::uint64_t, std::uint64_t>>;
+using ChainLevelArrays = std::tuple<Out<std::uint32_t>, Out<std::uint8_t>, Out<std::int64_t>,
+                                    Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>, std::uint64_t,
+                                    std::uint64_t, std::tuple<std::uint64_t, std::uint64_t>>;
 
 // codes.cpp
 std::pair<Out<std::uint32_t>, Out<std::uint8_t>> word_tree_codes(In<std::int64_t> counts,

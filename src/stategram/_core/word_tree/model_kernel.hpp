@@ -451,12 +451,14 @@ class TreeModelKernel {
                 "a vector state has other words than the trees");
         for (const auto& [vectors, scales, bias] : arrays.second) {
             const std::size_t n = evidence.tree(0).n_leaves();
-            require(vectors.size() == n * rounded_bytes(input.network->width()) && scales.size() == n && bias.size() == n,
+            require(vectors.size() == n * rounded_bytes(input.network->width()) && scales.size() == n &&
+                        bias.size() == n,
                     "each node needs a vector");
             for (const In<float>* of : {&scales, &bias})
                 check_finite(*of, "a number of the vector of a node is not finite");
-            input.trees.push_back(
-                {&evidence.tree(input.trees.size()), RoundedRows(vectors.data(), scales.data(), input.network->width()), bias.data()});
+            input.trees.push_back({&evidence.tree(input.trees.size()),
+                                   RoundedRows(vectors.data(), scales.data(), input.network->width()),
+                                   bias.data()});
         }
         return input;
     }

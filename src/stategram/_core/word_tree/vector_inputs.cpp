@@ -142,7 +142,8 @@ std::vector<float> VectorInputs::at_all_nodes(std::size_t tree, const EventVecto
         for (std::size_t node = 1; node < n_nodes; ++node) {
             dot_rows(n_events, c, width, of.vectors.bytes(node), width, products.data());
             for (std::size_t i = 0; i < n_events; ++i)
-                x[(i * inputs_.size() + k) * n_nodes + node] = evidence(products[i] * of.vectors.scale(node), of, node, root[node]);
+                x[(i * inputs_.size() + k) * n_nodes + node] =
+                    evidence(products[i] * of.vectors.scale(node), of, node, root[node]);
         }
     }
     return x;

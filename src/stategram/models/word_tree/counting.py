@@ -92,7 +92,7 @@ def count_chain(
     *,
     progress: Progress | None = None,
 ) -> list[LevelCounts]:
-    """Count the contexts of all levels of a chain; those of several values that were seen once are left out."""
+    """Count the contexts of all levels of a chain, without those of several values seen once."""
     threads, depth = Resources.current().threads, len(chain.values)
     hashes = np.full(corpus.n_events, _core.EMPTY_CONTEXT, np.uint64)
     levels: list[LevelCounts] = []
@@ -109,9 +109,7 @@ def count_chain(
         if has_longer:
             after = sources.stream_of_text(chain.values[number], corpus)
         try:
-            counted = _core.count_chain_level(
-                hashes, corpus.ids, after, 1 if number == 1 else 2, threads
-            )
+            counted = _core.count_chain_level(hashes, corpus.ids, after, 1 if number == 1 else 2, threads)
         except OverflowError as error:
             raise UsageError(
                 f"the text is too large for the chain {chain} ({error}); {TOO_LARGE_ADVICE}"

@@ -131,8 +131,8 @@ class WordTreeModel(Model):
             not know them, no more than a tenth of the text, or half of a small one.
         budget
             How large the file of the model may be. Vector states that need more than half of it are left
-            out, then contexts seen once, then trees and chains from the last on (`max_size.py`). UsageError
-            if ``max_size`` is too small.
+            out, then chains and trees from the last on (`max_size.py`). UsageError if ``max_size`` is too
+            small.
         seed
             The seed of the choice of events.
         progress
