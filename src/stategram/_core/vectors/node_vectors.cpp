@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/checks.hpp"
-#include "word_tree/mixer.hpp"
 
 namespace stategram {
 namespace {
@@ -76,19 +75,20 @@ void LearnedNodes::learn(std::uint32_t word, const float* c, float rate, float* 
     for (std::size_t t = 0; t < trees_.size(); ++t) {
         OfTree& of = trees_[t];
         const std::uint32_t code = of.tree->code(word), *path = of.tree->path(word);
-        double sum = 0;
+        double product = 1;
         for (int i = 0; i < of.tree->length(word); ++i) {
             const std::size_t node = path[i];
             float* const u = &of.vectors[node * width_];
             const float z = limited_logit(dot(u, c, width_) + of.bias[node]);
             const bool right = WordTree::bit(code, i);
-            sum += log_sigmoid(double{right ? z : -z});
-            const float error = (right ? 1.0F : 0.0F) - fast_sigmoid(z);
+            const float of_side = fast_sigmoid(right ? z : -z),
+                        error = (right ? 1.0F : -1.0F) * (1.0F - of_side);
+            product *= double{of_side};  // at least exp(-15) at each of at most 32 nodes
             if (rate == 0.0F || std::fabs(error) < min_node_error) continue;
             learn_node(u, of.bias[node], of.squares[node], of.bias_squares[node], c, square, error, rate,
                        gradient, width_);
         }
-        log_probs[t] = sum;
+        log_probs[t] = std::log(product);
     }
 }
 
