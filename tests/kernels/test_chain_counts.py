@@ -60,23 +60,14 @@ def read_list(data: bytes, has_longer: bool) -> Words:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """The followers of a context; of one seen once, bits of the hashes of longer ones."""
-
-    words: Words
-    tail: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
 class Level:
     """The contexts of a level by their bucket and the bits of their hash."""
 
     bits: int
-    n_tail: int
-    entries: dict[tuple[int, int], Entry]
+    entries: dict[tuple[int, int], Words]
 
     @classmethod
-    def read(cls, n_tail: int, counted: tuple[Any, ...], has_longer: bool) -> Level:
+    def read(cls, counted: tuple[Any, ...], has_longer: bool) -> Level:
         directory, entries, begins, long_words, counts, contexts = counted[:6]
         data = entries.tobytes()
         assert len(data) == 4 * directory[-1]
@@ -89,71 +80,54 @@ class Level:
                 (number,) = read_numbers(data[at + 3 : at + 3 + width])
                 at += 3 + width
                 if number % 2 == 0:
-                    tail = np.frombuffer(data[at : at + 2 * n_tail], np.uint16)
-                    entry = Entry({number // 2: naive.Follower(1, 1)}, tuple(tail.tolist()))
-                    at += 2 * n_tail
+                    entry = {number // 2: naive.Follower(1, 1)}
                 elif number == 1:
                     place = int.from_bytes(data[at : at + 4], "little")
                     of_list = slice(begins[place], begins[place + 1])
                     rows = zip(counts[of_list].tolist(), contexts[of_list].tolist(), strict=True)
                     followers = map(naive.Follower._make, rows)
-                    entry = Entry(dict(zip(long_words[of_list].tolist(), followers, strict=True)))
-                    assert len(entry.words) > MAX_SHORT_LIST or any(
-                        one.counts > 1 for one in entry.words.values()
-                    )
+                    entry = dict(zip(long_words[of_list].tolist(), followers, strict=True))
+                    assert len(entry) > MAX_SHORT_LIST or any(one.counts > 1 for one in entry.values())
                     at += 4
                 else:
-                    entry = Entry(read_list(data[at : at + number // 2], has_longer))
-                    assert len(entry.words) <= MAX_SHORT_LIST
+                    entry = read_list(data[at : at + number // 2], has_longer)
+                    assert len(entry) <= MAX_SHORT_LIST
                     at += number // 2
                 assert (bucket, check) not in found
                 found[bucket, check] = entry
             assert at <= end
             assert not any(data[at:end])  # zeros fill the bucket up
-        return cls((len(directory) - 1).bit_length() - 1, n_tail, found)
+        return cls((len(directory) - 1).bit_length() - 1, found)
 
-    def find(self, hash: int) -> Entry | None:
+    def find(self, hash: int) -> Words | None:
         return self.entries.get((hash >> (64 - self.bits), hash >> 4 & 0xFFFFFF))
 
 
 def find(levels: Sequence[Level], hashes: Sequence[int]) -> list[Words | None]:
-    """Return the followers of the contexts of all levels by their hashes; None for those that are not there.
-
-    The longer contexts of one seen once are in its tail.
-    """
+    """Return the followers of the contexts of all levels by their hashes, None for unknown ones."""
     found: list[Words | None] = [None] * len(levels)
     for i, (level, hash) in enumerate(zip(levels, hashes, strict=True)):
-        entry = level.find(hash) if hash else None
-        if entry is None:
-            return found
-        found[i] = entry.words
-        if entry.tail:
-            for place, check in enumerate(entry.tail, i + 1):
-                if check == 0 or check != (hashes[place] >> 30 & 0xFFFFFF) % 65535 + 1:
-                    break
-                found[place] = entry.words
-            return found
+        found[i] = level.find(hash) if hash else None
+        if found[i] is None:
+            break
     return found
 
 
 def assert_twin(
-    events: Sequence[naive.Event], streams: Sequence[int], single_levels: int = 8, has_longer: bool = True
+    events: Sequence[naive.Event], streams: Sequence[int], min_count: int = 2, has_longer: bool = True
 ) -> None:
-    def count(threads: int, events_per_pass: int) -> list[tuple[int, tuple[Any, ...]]]:
+    def count(threads: int, events_per_pass: int) -> list[tuple[Any, ...]]:
         return count_levels(
             events,
             streams,
-            single_levels=single_levels,
+            min_count=min_count,
             has_longer=has_longer,
             threads=threads,
             events_per_pass=events_per_pass,
         )
 
     counted = count(1, 2**22)
-    levels = [
-        Level.read(n_tail, one, has_longer and number < len(streams))
-        for number, (n_tail, one) in enumerate(counted, 1)
-    ]
+    levels = [Level.read(one, has_longer and number < len(streams)) for number, one in enumerate(counted, 1)]
     depths = range(1, len(streams) + 1)
     hashes = np.stack([context_hashes(events, streams[:depth]) for depth in depths], axis=1).tolist()
     found: list[dict[naive.Context, Words]] = [{} for _ in depths]
@@ -162,9 +136,8 @@ def assert_twin(
             context = naive.context_of(event.values, streams[:depth])
             if words is not None and context is not None:
                 found[depth - 1][context] = words
-    in_tails = [0] * (len(streams) + 1)
-    for depth, (n_tail, one) in zip(depths, counted, strict=True):
-        expected = naive.followers(events, streams, depth, 1 if depth <= single_levels else 2)
+    for depth, one in zip(depths, counted, strict=True):
+        expected = naive.followers(events, streams, depth, 1 if depth == 1 else min_count)
         if not has_longer:
             expected = {
                 context: {word: naive.Follower(of.counts, of.counts) for word, of in words.items()}
@@ -172,13 +145,9 @@ def assert_twin(
             }
         assert found[depth - 1] == expected
         n = [of.contexts for words in expected.values() for of in words.values()]
-        known = in_tails[depth - 1]
-        assert one[6:9] == (len(expected) - known, len(n) - known, (n.count(1) - known, n.count(2)))
-        assert len(one[9]) == n_tail
-        for place, more in enumerate(one[9], depth):
-            in_tails[place] += more
+        assert one[6:] == (len(expected), len(n), (n.count(1), n.count(2)))
     for threads, events_per_pass in ((1, 0), (2, 2**22), (3, 5000)):
-        for (_, one), (_, other) in zip(counted, count(threads, events_per_pass), strict=True):
+        for one, other in zip(counted, count(threads, events_per_pass), strict=True):
             assert all(a.tobytes() == b.tobytes() for a, b in zip(one[:6], other[:6], strict=True))
             assert one[6:] == other[6:]
 
@@ -187,24 +156,24 @@ words = st.sampled_from([0, 2, 3, 4, 5, 200, 20_000])
 
 
 @given(st.lists(words, max_size=60), st.integers(1, 3), st.booleans())
-def test_the_kernel_is_its_twin(text: list[int], single_levels: int, has_longer: bool) -> None:
+def test_the_kernel_is_its_twin(text: list[int], min_count: int, has_longer: bool) -> None:
     if text:
-        assert_twin(words_before(text), CHAIN, single_levels, has_longer)
+        assert_twin(words_before(text), CHAIN, min_count, has_longer)
 
 
 def test_nothing() -> None:
-    directory, entries, begins, *long_lists, contexts, ngrams, seen, in_tails = _core.count_chain_level(
-        np.zeros(0, np.uint64), ids([]), None, np.zeros(0, np.uint16), 0, 0, 1, 2
+    directory, entries, begins, *long_lists, contexts, ngrams, seen = _core.count_chain_level(
+        np.zeros(0, np.uint64), ids([]), None, 1, 2
     )
-    assert (contexts, ngrams, seen, in_tails) == (0, 0, (0, 0), [])
+    assert (contexts, ngrams, seen) == (0, 0, (0, 0))
     assert (directory.tolist(), entries.tolist(), begins.tolist()) == ([0, 0, 0], [], [0])
     assert not any(map(len, long_lists))
 
 
-@pytest.mark.parametrize("single_levels", [1, 2, 3])
-def test_long_texts(single_levels: int) -> None:
+@pytest.mark.parametrize("min_count", [1, 2, 3])
+def test_long_texts(min_count: int) -> None:
     """Many parts and buckets, and lists of more than 64 words."""
-    assert_twin(words_before(random_words(20_000, 300, 1)), CHAIN, single_levels)
+    assert_twin(words_before(random_words(20_000, 300, 1)), CHAIN, min_count)
 
 
 @pytest.mark.parametrize("n_words", [63, 64, 65, 127, 128, 129])
@@ -216,7 +185,7 @@ def test_lists_at_the_edge_of_long_ones(n_words: int, times: int) -> None:
     events = words_before(text)
     assert_twin(events, CHAIN)
     assert_twin(events, CHAIN[:1])
-    ((_, counted),) = count_levels(events, CHAIN[:1])
+    (counted,) = count_levels(events, CHAIN[:1])
     is_long = len(counted[3]) > 0
     assert is_long == (n_words > MAX_SHORT_LIST)
 
@@ -225,7 +194,7 @@ def test_lists_of_many_bytes_are_long() -> None:
     """64 words of five bytes each are more than an entry can hold."""
     text = [word for i in range(60) for word in (2**20 * (i + 1), 2) * 300]
     events = words_before(text)
-    assert len(count_levels(events, CHAIN)[0][1][3]) == 60
+    assert len(count_levels(events, CHAIN)[0][3]) == 60
     assert_twin(events, CHAIN)
 
 

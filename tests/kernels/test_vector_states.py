@@ -53,19 +53,21 @@ def linear_learners(seed: int = 7, trees: Sequence[list[str]] = TREES) -> tuple[
 
 
 def assert_rounded(found: tuple[NDArray[Any], NDArray[Any]], expected: NDArray[Any], close: float) -> None:
-    """Rows in 8 bits are those of the twin: where one is in the middle of two integers, it may be either."""
-    integers, scales = found
-    np.testing.assert_allclose(scales, np.abs(expected).max(axis=1) / 127, atol=close, rtol=2**-23)
-    errors = np.abs(naive.unrounded(integers, scales) - expected)
-    assert (errors <= scales[:, None] / 2 * (1 + 2**-16) + close).all()
-    assert (np.abs(integers.reshape(len(scales), -1)).max(axis=1) == 127 * (scales > 0)).all()
+    """Rows in 4 bits are those of the twin: each number is the nearest one."""
+    data, scales = found
+    np.testing.assert_allclose(scales, np.abs(expected).max(axis=1) / (8 * 255), atol=close, rtol=2**-22)
+    of_rows = scales.repeat(WIDTH // 32).astype(float)
+    of_blocks, _ = naive.blocks(data)
+    least = np.abs(expected).reshape(-1, 32).max(axis=1) / 8
+    assert (of_blocks * of_rows <= (least + of_rows) * (1 + 2**-16) + close).all()
+    errors = np.abs(naive.unrounded(data, scales) - expected).reshape(-1, 32).max(axis=1)
+    assert (errors <= of_blocks * of_rows / 2 * (1 + 2**-16) + close).all()
 
 
 def assert_nodes(kernel: Any, nodes: Sequence[naive.Nodes], close: float) -> None:
-    for (vectors, scales, *others), one in zip(kernel.nodes(), nodes, strict=True):
+    for (vectors, scales, bias), one in zip(kernel.nodes(), nodes, strict=True):
         assert_rounded((vectors, scales), one.vectors, close)
-        for found, expected in zip(others, (one.bias, one.squares, one.bias_squares), strict=True):
-            np.testing.assert_allclose(found, expected, atol=close, rtol=close)
+        np.testing.assert_allclose(bias, one.bias, atol=close, rtol=close)
 
 
 def assert_linear(kernel: _core.LinearLearner, twin: naive.LinearLearner, close: float) -> None:
@@ -73,7 +75,6 @@ def assert_linear(kernel: _core.LinearLearner, twin: naive.LinearLearner, close:
     assert_rounded(kernel.near_vectors(), of.near, close)
     assert_rounded(kernel.far_vectors(), of.far, close)
     for found, expected in (
-        (kernel.near_squares(), twin.near_squares),
         (kernel.positions(), of.positions.reshape(-1)),
         (kernel.sums(), of.sums.reshape(-1)),
     ):
@@ -131,7 +132,7 @@ def test_small_texts_of_linear_states(words: list[int], data: st.DataObject) -> 
 
 
 def learned_bytes(kernel: _core.LinearLearner) -> list[bytes]:
-    arrays = (*kernel.near_vectors(), kernel.near_squares(), *kernel.far_vectors(), kernel.sums())
+    arrays = (*kernel.near_vectors(), *kernel.far_vectors(), kernel.sums())
     return [one.tobytes() for one in (*arrays, *(one for nodes in kernel.nodes() for one in nodes))]
 
 
@@ -514,7 +515,7 @@ def test_a_linear_state_goes_on_learning_as_its_twin(n_trees: int) -> None:
     # After the caches.
     weights = problem.weights_of(kernel, ADAPTIVE, [kernel.n_inputs(DOCUMENT) + 2])
     network = problem.networks[0]
-    twin = naive.AdaptiveLinear(network.twin(), network.arrays[2], problem.twin_nodes(0))
+    twin = naive.AdaptiveLinear(network.twin(), problem.twin_nodes(0))
     words = words_of(70, 9)
     expected = []
     for word, start in zip(words, STARTS, strict=True):

@@ -30,7 +30,7 @@ NAN, INFINITE = float("nan"), float("inf")
 FINITE = "is not finite"
 WIDTH_MESSAGE = "not a multiple of 32 up to 1024"
 Change = Callable[[NDArray[Any]], NDArray[Any]]
-LINEAR = ("near", "near-scales", "near-squares", "far", "far-scales", "positions", "sums", "decays")
+LINEAR = ("near", "near-scales", "far", "far-scales", "positions", "sums", "decays")
 RECURRENT = ("words", "word-scales", "matrix", "bias")
 
 
@@ -63,7 +63,6 @@ def changed(kind: str, name: str, change: Change) -> Network:
             for name, message in (
                 ("near", WIDTH_MESSAGE),
                 ("near-scales", "each word needs its vectors"),
-                ("near-squares", "each word needs its vectors"),
                 ("far", "each word needs its vectors"),
                 ("far-scales", "each word needs its vectors"),
                 ("positions", "each position and each sum"),
@@ -75,12 +74,12 @@ def changed(kind: str, name: str, change: Change) -> Network:
         ("linear", "near", lambda of: of[: 16 * N_WORDS].copy(), WIDTH_MESSAGE),
         ("linear", "near", lambda of: np.tile(of, 33), WIDTH_MESSAGE),
         ("linear", "positions", lambda of: of[:0].copy(), "each position and each sum"),
-        *(("linear", name, with_one(NAN), FINITE) for name in LINEAR[1:3] + LINEAR[4:7]),
-        *(("linear", name, with_one(-INFINITE), FINITE) for name in LINEAR[1:3] + LINEAR[4:7]),
+        *(("linear", name, with_one(NAN), FINITE) for name in LINEAR[1:2] + LINEAR[3:6]),
+        *(("linear", name, with_one(-INFINITE), FINITE) for name in LINEAR[1:2] + LINEAR[3:6]),
         *(("linear", "decays", with_one(one), "decay of a sum") for one in (NAN, INFINITE, -0.1, 1.0, 1e30)),
         ("recurrent", "words", shorter, WIDTH_MESSAGE),
-        ("recurrent", "words", lambda of: np.append(of, np.int8(1)), "each word needs its vector"),
-        ("recurrent", "words", lambda of: of[: 31 * N_WORDS].copy(), WIDTH_MESSAGE),
+        ("recurrent", "words", lambda of: np.append(of, np.uint8(1)), "each word needs its vector"),
+        ("recurrent", "words", lambda of: of[: 16 * N_WORDS].copy(), WIDTH_MESSAGE),
         ("recurrent", "word-scales", shorter, "each word needs its vector"),
         ("recurrent", "matrix", shorter, "does not have its size"),
         ("recurrent", "bias", shorter, "does not have its size"),
@@ -110,10 +109,10 @@ def good() -> VectorProblem:
 @pytest.mark.parametrize(
     ("place", "change", "message"),
     [
-        *((place, shorter, "each node needs a vector") for place in range(5)),
+        *((place, shorter, "each node needs a vector") for place in range(3)),
         (0, lambda of: np.tile(of, 2), "each node needs a vector"),
-        *((place, with_one(NAN), FINITE) for place in range(1, 5)),
-        *((place, with_one(INFINITE), FINITE) for place in range(1, 5)),
+        *((place, with_one(NAN), FINITE) for place in range(1, 3)),
+        *((place, with_one(INFINITE), FINITE) for place in range(1, 3)),
     ],
 )
 @pytest.mark.parametrize("tree", [0, 1])
@@ -181,7 +180,7 @@ def test_probabilities_are_proper_whatever_the_numbers_are(data: st.DataObject) 
         for number in data.draw(st.lists(st.integers(0, len(arrays) - 1), max_size=3)):
             array = arrays[number]
             for place in data.draw(st.lists(st.integers(0, 2**16), max_size=4)):
-                value = data.draw(st.integers(-128, 127) if array.dtype == np.int8 else large)
+                value = data.draw(st.integers(0, 255) if array.dtype == np.uint8 else large)
                 array[place % len(array)] = value
         networks.append(Network(one.kind, tuple(arrays)))
     problem = VectorProblem(networks)

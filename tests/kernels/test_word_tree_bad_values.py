@@ -50,7 +50,7 @@ def good_kernel() -> _core.TreeModelKernel:
 
 
 def with_level(place: int, value: object, number: int = 0) -> Callable[[Arguments], None]:
-    """Change one of: directory, entries, long lists of the trees, tails, discount, discounts at nodes."""
+    """Change one of: directory, entries, long lists of the trees, discount, discounts at nodes."""
 
     def change(of: Arguments) -> None:
         level = list(of["levels"][number])
@@ -95,9 +95,8 @@ TREE = "codes of the words are not those of a"
         (with_level(0, lambda of: of[:-1].copy()), SIZE),
         (with_level(2, []), "each tree needs its long lists"),
         (with_level(2, lambda of: of[:1]), "each tree needs its long lists"),
-        (with_level(3, 2), "longer than its chain"),
-        (with_level(5, [[0.5, 0.5]]), "each tree needs its discounts"),
-        (with_level(5, [[0.5, 0.5]] * 2), "three discounts"),
+        (with_level(4, [[0.5, 0.5]]), "each tree needs its discounts"),
+        (with_level(4, [[0.5, 0.5]] * 2), "three discounts"),
         (with_lists(0, lambda of: of[:-1].copy()), "different long lists"),
         (with_lists(0, lambda of: changed(of, 0, 1)), FOLLOW),
         (with_lists(0, lambda of: changed(of, 1, 2**62)), FOLLOW),
@@ -113,11 +112,11 @@ TREE = "codes of the words are not those of a"
         (with_argument("trees", lambda of: [(of[0][0], changed(of[0][1], 7, 0)), of[1]]), TREE),
         (with_argument("trees", lambda of: [(of[0][0] * 0, of[0][1] * 0), of[1]]), TREE),
         (with_argument("trees", lambda of: [of[0], tree_of(["", "0", "1", *[""] * 97])]), "different words"),
-        (with_argument("chains", lambda of: [([], True, True, False), *of]), "no values"),
-        (with_argument("chains", lambda of: [([0, 9], True, True, False), of[1]]), "value that is not there"),
+        (with_argument("chains", lambda of: [([], True, False), *of]), "no values"),
+        (with_argument("chains", lambda of: [([0, 9], True, False), of[1]]), "value that is not there"),
         (with_argument("chains", lambda of: [*of, of[0]]), "needs its counts"),
         (with_argument("chains", lambda of: of[:1]), "needs its counts"),
-        (with_argument("chains", lambda of: [(*of[0][:3], True), of[1]]), "chains of sentences come first"),
+        (with_argument("chains", lambda of: [(*of[0][:2], True), of[1]]), "chains of sentences come first"),
         (with_argument("n_frequent_nodes", 2**60 - 32), "too many weights"),
         (with_argument("n_classes", 2**60), "too many weights"),
     ],
@@ -187,17 +186,14 @@ def test_long_lists_that_are_not_in_order(records: tuple[int, ...], message: str
         kernel.node_discounts(1 << 20, 1)
 
 
-@pytest.mark.parametrize("decay", [0.0, 1.0, -0.5, float("nan")])
-def test_decays(decay: float) -> None:
-    kernel = _core.TreeModelKernel(**arguments() | {"caches": [([], decay)]})
-    with pytest.raises(ValueError, match="decay"):
-        kernel.start(2, True)
-
-
-def test_caches_of_values_that_are_not_there() -> None:
-    kernel = _core.TreeModelKernel(**arguments() | {"caches": [([5], 0.9)]})
-    with pytest.raises(ValueError, match="a cache has a value that is not there"):
-        kernel.start(2, True)
+@pytest.mark.parametrize(
+    ("cache", "message"),
+    [(([], decay), "decay") for decay in (0.0, 1.0, -0.5, float("nan"))]
+    + [(([5], 0.9), "a cache has a value that is not there")],
+)
+def test_caches(cache: tuple[list[int], float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        _core.TreeModelKernel(**arguments() | {"caches": [cache]})
 
 
 # ---- events
@@ -399,16 +395,12 @@ def test_codes_that_fill_the_space_but_are_no_tree() -> None:
 
 def test_bad_events_are_not_counted() -> None:
     hashes, words = np.ones(3, np.uint64), ids([0, 1, 2])
-    checks = np.ones(6, np.uint16)
-    _core.count_chain_level(hashes, words, words, checks, 0, 2, 1, 1)
+    _core.count_chain_level(hashes, words, words, 1, 1)
     with pytest.raises(ValueError, match="each event needs"):
-        _core.count_chain_level(hashes[:2].copy(), words, None, checks, 0, 0, 1, 1)
+        _core.count_chain_level(hashes[:2].copy(), words, None, 1, 1)
     with pytest.raises(ValueError, match="each event needs"):
-        _core.count_chain_level(hashes, words, words[:2].copy(), checks, 0, 2, 1, 1)
-    for checks_of, first, n_tail in ((checks[:5].copy(), 0, 1), (checks, 1, 2), (checks, 3, 0)):
-        with pytest.raises(ValueError, match="what tails have"):
-            _core.count_chain_level(hashes, words, words, checks_of, first, n_tail, 1, 1)
+        _core.count_chain_level(hashes, words, words[:2].copy(), 1, 1)
     with pytest.raises(ValueError, match="too large a number"):
-        _core.count_chain_level(hashes, words + np.uint32(2**27), None, checks, 0, 0, 1, 1)
+        _core.count_chain_level(hashes, words + np.uint32(2**27), None, 1, 1)
     with pytest.raises(ValueError, match="each context needs a value"):
         _core.extend_context_hashes(hashes, words[:2].copy(), 1)

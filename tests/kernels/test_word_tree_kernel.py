@@ -32,7 +32,7 @@ SENTENCE, DOCUMENT, ADAPTIVE = HISTORIES = range(3)
 CHAINS = [
     naive.Chain((0, 1, 2)),
     naive.Chain((3, 0), uses_continuation=False),
-    naive.Chain((1, 2), uses_counts=False),
+    naive.Chain((1, 2)),
     naive.Chain((4, 3), is_document=True),
     naive.Chain((4,), uses_continuation=False, is_document=True),
 ]

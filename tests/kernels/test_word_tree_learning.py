@@ -177,7 +177,7 @@ def counts_without(problem: Problem, begin: int, end: int) -> dict[str, Any]:
     whole, rest = problem.arguments(), replace(problem, events=problem.events[:begin] + problem.events[end:])
     discounts = _core.TreeModelKernel(**whole).node_discounts(1 << 30, 1)
     levels = [
-        (*of_rest[:4], of_all[4], of_nodes)
+        (*of_rest[:3], of_all[3], of_nodes)
         for of_rest, of_all, of_nodes in zip(rest.levels(), whole["levels"], discounts, strict=True)
     ]
     return whole | {"levels": levels}

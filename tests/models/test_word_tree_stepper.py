@@ -24,17 +24,16 @@ from stategram.models.word_tree.vector_states import VectorShape
 from stategram.text import BEGIN, END, Corpus
 from word_tree_models import sources_of, texts, trees_of
 
-VALUES = ("w-1", "w-2", "w-3", "w-5", "g1-1", "g2-2", "g1-4", "t-1", "t-3", "s1-1", "s1-3", "s2-1", "s2-2")
+VALUES = ("w-1", "w-2", "w-3", "w-5", "g1-1", "g2-2", "g1-4", "s1-1", "s1-3", "s2-1", "s2-2")
 VECTORS = (VectorShape.parse("linear 32"), VectorShape.parse("recurrent 32"))
 WITH_VECTORS, WITHOUT = (2, 3), (0, 1)
 
 
 def sources(corpus: Corpus) -> ValueSources:
-    """Two sets of classes, tags, and two clusterings of contexts."""
+    """Two sets of classes, and two clusterings of contexts."""
     of = sources_of(corpus, rare=0.002)
-    tags = np.arange(len(corpus.vocabulary), dtype=np.uint32) * np.uint32(7) % np.uint32(5)
     second = cluster(corpus, "w-2,g-1,w-1", states=5, categories=6, classes=of.labels["g1"])
-    return replace(of, labels={**of.labels, "t": tags}, states=(*of.states, state_tree(second)))
+    return replace(of, states=(*of.states, state_tree(second)))
 
 
 @cache
@@ -54,7 +53,6 @@ def model(seed: int) -> WordTreeModel:
         [*chains, Chain.parse("w-1 w-2"), Chain.parse("counts: s2-1 g1-1"), Chain.parse("counts: r-1 g2-1")],
         vectors=VECTORS if seed in WITH_VECTORS else (),
         n_events=2000,
-        frequent_nodes=20,
         seed=seed,
     )
 

@@ -7,7 +7,7 @@ after c are z_n = u_n . c + bias_n. Where the kernels count in 32 bits, this cou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log1p, sqrt
 from typing import Any
@@ -60,18 +60,19 @@ class Random:
         return np.where(dropped, 0.0, 1 / (1 - dropout))
 
 
-# ---- rounding to 8 bits
+# ---- rounding to 4 bits
 
 
-def rounded(rows: Values) -> tuple[NDArray[np.int8], Values]:
-    """Return rows of integers from -127 to 127, and the scale of each row."""
-    scales = np.abs(rows).max(axis=1) / 127
-    divided = rows / np.where(scales > 0, scales, 1)[:, None]
-    return (np.sign(divided) * np.floor(np.abs(divided) + 0.5)).astype(np.int8), scales
+def blocks(data: NDArray[np.uint8]) -> tuple[Values, Values]:
+    """For each 32 numbers a scale, and -7.5, -6.5, ..., 7.5: the first 16 are the low halves of bytes."""
+    of_blocks = data.reshape(-1, 17)
+    halves = np.concatenate([of_blocks[:, 1:] & 15, of_blocks[:, 1:] >> 4], axis=1)
+    return of_blocks[:, 0].astype(float), halves - 7.5
 
 
-def unrounded(integers: NDArray[np.int8], scales: NDArray[Any]) -> Values:
-    rows: Values = integers.reshape(len(scales), -1) * scales.astype(float)[:, None]
+def unrounded(data: NDArray[np.uint8], scales: NDArray[Any]) -> Values:
+    of_blocks, numbers = blocks(data)
+    rows: Values = (of_blocks[:, None] * numbers).reshape(len(scales), -1) * scales.astype(float)[:, None]
     return rows
 
 
@@ -255,21 +256,14 @@ def step_by_element(weights: Values, squares: Values, gradient: Values, rate: fl
 
 
 class AdaptiveLinear:
-    """A linear state that goes on learning while it scores, with some of the squares of its training."""
+    """A linear state that goes on learning while it scores; sums of squares begin anew."""
 
-    KEPT_SQUARES = 0.03
     RATE = 0.1
 
-    def __init__(self, of: Linear, near_squares: NDArray[Any], nodes: Sequence[Nodes]) -> None:
+    def __init__(self, of: Linear, nodes: Sequence[Nodes]) -> None:
         self.of = Linear(of.near.copy(), of.far, of.positions, of.sums, of.decays)
-        self.near_squares = self.KEPT_SQUARES * near_squares.astype(float)
-        self.nodes = [
-            Nodes(
-                one.paths, one.vectors.copy(), one.bias.copy(),
-                self.KEPT_SQUARES * one.squares, self.KEPT_SQUARES * one.bias_squares, one.close_calls,
-            )
-            for one in nodes
-        ]  # fmt: skip
+        self.near_squares = np.zeros(len(of.near))
+        self.nodes = [replace(one, vectors=one.vectors.copy(), bias=one.bias.copy()) for one in nodes]
         self.start()
 
     def start(self) -> None:

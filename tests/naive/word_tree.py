@@ -181,7 +181,6 @@ def mass_bucket(masses: tuple[float, float]) -> int:
 class Chain(NamedTuple):
     streams: tuple[int, ...]
     uses_continuation: bool = True
-    uses_counts: bool = True
     is_document: bool = False
 
 
@@ -295,12 +294,11 @@ class Model:
                         by_contexts = kneser_ney(here, self.discounts[number][level], above)
                     x = clamped(by_contexts.logit - above.logit, MAX_EVIDENCE)
                     found.add(x, count_bucket(here.contexts, sum(here.types)))
-                if chain.uses_counts:
-                    above = by_counts
-                    if is_seen:
-                        by_counts = of_counts(here, self.of_nodes[number][level], above)
-                    x = clamped(by_counts.logit - above.logit, MAX_EVIDENCE)
-                    found.add(x, count_bucket(here.counts, sum(here.types)))
+                above = by_counts
+                if is_seen:
+                    by_counts = of_counts(here, self.of_nodes[number][level], above)
+                x = clamped(by_counts.logit - above.logit, MAX_EVIDENCE)
+                found.add(x, count_bucket(here.counts, sum(here.types)))
         found.pad()
         if history == 2:
             for cache in self.caches:

@@ -31,28 +31,21 @@ def random_bias(paths: Sequence[str], seed: int) -> NDArray[np.float32]:
     return np.random.default_rng(seed).normal(0, 1, len(list(filter(None, paths)))).astype(np.float32)
 
 
-def random_rounded(rows: int, width: int, seed: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def random_rounded(rows: int, width: int, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     random = np.random.default_rng(seed)
-    scales = random.uniform(0.002, 0.008, rows).astype(np.float32)
-    return random.integers(-127, 128, rows * width, np.int8), scales
+    scales = random.uniform(0.0002, 0.0008, rows).astype(np.float32)
+    return random.integers(0, 256, rows * width // 32 * 17, np.uint8), scales
 
 
 def node_arrays(paths: Sequence[str], width: int, seed: int) -> Arrays:
-    """Vectors of nodes in 8 bits, their scales, biases, and squares of both."""
-    n, random = len(list(filter(None, paths))), np.random.default_rng(seed + 1)
-    squares = [random.uniform(0, 9, n).astype(np.float32) for _ in range(2)]
-    return (*random_rounded(n, width, seed), random_bias(paths, seed), *squares)
+    """Vectors of nodes in 4 bits, their scales and biases."""
+    return (*random_rounded(len(list(filter(None, paths))), width, seed), random_bias(paths, seed))
 
 
 def twin_nodes(paths: Sequence[str], arrays: Arrays) -> naive.Nodes:
-    vectors, scales, bias, squares, bias_squares = arrays
-    return naive.Nodes(
-        paths,
-        naive.unrounded(vectors, scales),
-        bias.astype(float),
-        squares.astype(float),
-        bias_squares.astype(float),
-    )
+    vectors, scales, bias = arrays
+    rows, zeros = naive.unrounded(vectors, scales), np.zeros(len(bias))
+    return naive.Nodes(paths, rows, bias.astype(float), zeros, zeros.copy())
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +65,8 @@ class Network:
         near, far = (random_rounded(n_words, width, seed + one) for one in (1, 2))
         if kind == "recurrent":
             return cls(kind, (*near, normal(2 * width, 4 * width) / 4, normal(4 * width)))
-        squares = random.uniform(0, 9, n_words).astype(np.float32)
         decays = np.array(DECAYS, np.float32)
-        return cls(kind, (*near, squares, *far, normal(3, width), normal(2, width), decays))
+        return cls(kind, (*near, *far, normal(3, width), normal(2, width), decays))
 
     def kernel(self, n_words: int = N_WORDS) -> _core.VectorNetwork:
         made = _core.LinearNetwork if self.kind == "linear" else _core.RecurrentNetwork
@@ -90,7 +82,7 @@ class Network:
                 matrix.reshape(2 * width, -1).astype(float),
                 bias.astype(float),
             )
-        near, near_scales, _, far, far_scales, positions, sums, decays = self.arrays
+        near, near_scales, far, far_scales, positions, sums, decays = self.arrays
         of_near, of_far = naive.unrounded(near, near_scales), naive.unrounded(far, far_scales)
         a, b = (one.astype(float).reshape(-1, of_near.shape[1]) for one in (positions, sums))
         return naive.Linear(of_near, of_far, a, b, decays.astype(float).tolist())
@@ -116,7 +108,7 @@ class VectorProblem:
         return Problem(events, self.trees, [Chain((0,))], list(self.caches), adaptive_rate=self.adaptive_rate)
 
     def nodes(self, network: int) -> list[Arrays]:
-        width = len(self.networks[network].arrays[0]) // self.n_words
+        width = len(self.networks[network].arrays[0]) // self.n_words // 17 * 32
         return [node_arrays(paths, width, 10 * network + tree) for tree, paths in enumerate(self.trees)]
 
     def twin_nodes(self, network: int) -> list[naive.Nodes]:

@@ -73,7 +73,6 @@ def train_word_tree(
         list(map(Cache.parse, caches)),
         list(map(VectorShape.parse, vectors)),
         n_events=n_events,
-        frequent_nodes=20,
         seed=seed,
     )
 

@@ -45,33 +45,23 @@ def count_levels(
     events: Sequence[naive.Event],
     streams: Sequence[int],
     *,
-    single_levels: int = 8,
     min_count: int = 2,
     has_longer: bool = True,
     threads: int = 1,
     events_per_pass: int = 2**22,
-) -> list[tuple[int, tuple[Any, ...]]]:
-    """Count the levels of a chain: for each how long tails are, and what the kernel returns.
-
-    From level `single_levels` + 1 on, contexts of fewer than `min_count` events are left out.
-    """
-    single_levels = min(single_levels, len(streams))
+) -> list[tuple[Any, ...]]:
+    """Count the levels of a chain without contexts of several values and fewer than `min_count` events."""
     words = ids([event.word for event in events])
-    checks = np.zeros((len(events), max(single_levels - 1, 0)), np.uint16)
-    for number in range(1, single_levels):
-        hashes = context_hashes(events, streams[: number + 1], threads)
-        checks[:, number - 1] = _core.tail_checks(hashes, threads)
     found = []
     hashes = np.full(len(events), _core.EMPTY_CONTEXT, np.uint64)
     for level in range(1, len(streams) + 1):
         _core.extend_context_hashes(hashes, stream_of(events, streams[level - 1]), threads)
         after = stream_of(events, streams[level]) if has_longer and level < len(streams) else None
-        n_tail = max(0, single_levels - level)
-        counted = _core.count_chain_level(
-            hashes, words, after, checks.reshape(-1), level - 1 if n_tail else 0, n_tail,
-            1 if level <= single_levels else min_count, threads, events_per_pass,
-        )  # fmt: skip
-        found.append((n_tail, counted))
+        found.append(
+            _core.count_chain_level(
+                hashes, words, after, 1 if level == 1 else min_count, threads, events_per_pass
+            )
+        )
     return found
 
 
@@ -148,18 +138,12 @@ class Problem:
             counted = count_levels(
                 self.events,
                 chain.streams,
-                single_levels=8 if self.min_count == 1 else 1,
                 min_count=self.min_count,
                 has_longer=chain.uses_continuation,
                 threads=threads,
             )
-            in_tails = np.zeros(len(counted) + 1, int)
-            for level, (n_tail, level_counts) in enumerate(counted, 1):
-                directory, entries, begins, long_words, counts, contexts, _, _, seen_in, of_tails = (
-                    level_counts
-                )
-                in_tails[level + 1 : level + 1 + n_tail] += np.array(of_tails, int)
-                once, twice = seen_in[0] + int(in_tails[level]), seen_in[1]
+            for level, of_level in enumerate(counted, 1):
+                directory, entries, begins, long_words, counts, contexts, _, _, (once, twice) = of_level
                 has_longer = chain.uses_continuation and level < len(counted)
                 divided = [
                     _core.divide_long_lists(
@@ -168,16 +152,13 @@ class Problem:
                     for paths in self.trees
                 ]
                 discount = once / max(once + 2 * twice, 1)
-                found.append((directory, entries, divided, n_tail, discount, []))
+                found.append((directory, entries, divided, discount, []))
         return found
 
     def arguments(self, threads: int = 1) -> dict[str, Any]:
         return {
             "trees": [tree_of(paths) for paths in self.trees],
-            "chains": [
-                (list(one.streams), one.uses_continuation, one.uses_counts, one.is_document)
-                for one in self.chains
-            ],
+            "chains": [(list(one.streams), one.uses_continuation, one.is_document) for one in self.chains],
             "levels": self.levels(threads),
             "n_streams": self.n_streams,
             "counts": ids(self.word_counts()),

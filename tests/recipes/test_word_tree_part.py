@@ -23,7 +23,6 @@ chains = ["w-1 w-2", "counts: g1-1 g2-2", "s1-1 s2-1", "counts: r-1"]
 caches = ["0.98", "w-1 0.995"]
 rare = 0.01
 events = 1000
-frequent_nodes = 10
 """
 
 
@@ -128,7 +127,6 @@ def test_numbers_that_follow_from_the_text(texts: tuple[Corpus, Corpus]) -> None
         ({"states": ["g1-2,g2-1 5"]}, "several sets of classes"),
         ({"states": ["g3-1 5"]}, "states: the value g3-1: there are 2 sets of classes"),
         ({"states": ["s1-1 5"]}, "states: the value s1-1: there are 0 sets of states"),
-        ({"states": ["t-1 5"]}, "states are possible of words w and classes g"),
         ({"states": ["linear 32", "linear 32"], "chains": ["w-1"]}, "two vector states are the same"),
         ({"states": ["r-1 5"]}, "states are possible of words w and classes g"),
     ],
@@ -141,19 +139,12 @@ def test_keys_that_cannot_be_used(keys: dict[str, Any], message: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["trees = []", "rare = 0", "rare = 1", "events = 0", "min_count = 0", "effort = 'huge'", "colour = 1"],
+    ["trees = []", "rare = 0", "rare = 1", "events = 0", "effort = 'huge'", "colour = 1"],
 )
 def test_values_that_are_not_possible(line: str, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(f'[[part]]\nmodel = "word-tree"\n{line}\n')
     with pytest.raises(BadDataError, match=line.partition(" ")[0]):
         read_recipe(tmp_path / "mine.toml")
-
-
-def test_tags() -> None:
-    assert not WordTreePart().lacks_tags
-    assert WordTreePart(chains=["w-1 t-2"]).lacks_tags
-    assert WordTreePart(caches=["t-1 0.9"]).lacks_tags
-    assert not WordTreePart(chains=["w-1 t-2"], tags="brill").lacks_tags
 
 
 def test_files_of_classes() -> None:

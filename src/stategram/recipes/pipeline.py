@@ -72,9 +72,9 @@ def train_recipe(
     seed
         Of all annealing.
     budget
-        How large the model may be. By ``max_size`` what is least useful per byte is left out: contexts and
-        long n-grams seen once, chains, whole parts; other limits are for a recipe with one part that has
-        n-grams. UsageError if it is too small.
+        How large the model may be. By ``max_size`` what is least useful per byte is left out: n-grams,
+        chains, trees, whole parts; other limits are for a recipe with one part that has n-grams. UsageError
+        if it is too small.
     progress
         Called with the fraction done and a few words.
 

@@ -143,7 +143,7 @@ RECIPES = {
                 trees=[500],
                 classes=["0.3 size"],
                 states=["linear 128"],
-                chains=["w-1 w-2 w-3 w-4 once-2", "w-2 w-3"],
+                chains=["w-1 w-2 w-3 w-4", "w-2 w-3"],
                 events=50_000,
                 effort="fast",
             )

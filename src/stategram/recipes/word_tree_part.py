@@ -15,7 +15,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from stategram.clustering import CONTEXT_EFFORTS, EFFORTS, class_labels, cluster_tree
-from stategram.contexts import ContextDefinition, check_tags, file_of_tags
+from stategram.contexts import ContextDefinition
 from stategram.display import plural
 from stategram.errors import UsageError
 from stategram.models import (
@@ -31,7 +31,6 @@ from stategram.models import (
     build_word_tree,
 )
 from stategram.models.state_tree import StateTree, state_tree
-from stategram.models.word_tree.values import values_of
 from stategram.models.word_tree.vector_states import NETWORK_ARRAYS, VectorShape
 from stategram.progress import Progress, subprogress
 from stategram.recipes.part import (
@@ -46,7 +45,7 @@ from stategram.recipes.part import (
     number_of_classes,
     require_max_size,
 )
-from stategram.recipes.training import ClassSource, TagSource, Training, TrainingText
+from stategram.recipes.training import ClassSource, Training, TrainingText
 from stategram.text import SPECIAL_WORDS
 
 _log = logging.getLogger(__name__)
@@ -54,7 +53,7 @@ _Texts: TypeAlias = Annotated[list[str], Meta(max_length=32)]
 
 # What pays was found on held-out text. If the model is to be small, the last go first: those that are worth
 # least for each of their bytes.
-_CHAINS = ["w-1 w-2 w-3 w-4 once-2", "s1-1 s1-2", "w-2 w-3", "counts: r-1 g1-1"]
+_CHAINS = ["w-1 w-2 w-3 w-4", "s1-1 s1-2", "w-2 w-3", "counts: r-1 g1-1"]
 _STATES = ["g2-4,g2-3,w-2,w-1 200", "linear 224", "recurrent 256"]
 _CACHES = ["0.98", "0.995", "0.999", "w-1 0.9995", "w-1 w-2 0.9999", "g1-1 0.998"]
 
@@ -90,9 +89,8 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
     chains: Annotated[
         _Texts,
         Meta(
-            description="contexts that give evidence: values w, g1, t, s1, r from near to far; once-2 leaves "
-            "out contexts of more than two values that were seen once",
-            extra={"possible": 'a list such as ["w-1 w-2", "counts: g1-1 g1-2", "w-1 w-2 w-3 once-2"]'},
+            description="contexts that give evidence: values w, g1, s1, r from near to far",
+            extra={"possible": 'a list such as ["w-1 w-2", "counts: g1-1 g1-2"]'},
         ),
     ] = msgspec.field(default_factory=lambda: list(_CHAINS))
     caches: Annotated[
@@ -115,23 +113,10 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
         Count | None,
         Meta(description="events from which weights are learned; by the size of the text where not given"),
     ] = None
-    frequent_nodes: Annotated[
-        Count, Meta(description="how many nodes of a tree have weights of their own")
-    ] = 400
-    min_count: Annotated[
-        int, Meta(ge=1, le=2, description="leave out rarer contexts of two or more values")
-    ] = 1
     effort: Annotated[
         Annotated[str, choice(EFFORTS)],
         Meta(description="search effort for word classes; paper: the categories of a clustering of w-1"),
     ] = "normal"
-    tags: Annotated[
-        str | None,
-        Meta(
-            description="tags of chains that have some; --tags where not given",
-            extra={"possible": "brill, or a file of words and tags"},
-        ),
-    ] = None
 
     @property
     def needs_heldout(self) -> bool:
@@ -145,12 +130,6 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
         vectors = self.parsed_vectors
         and_vectors = f", {plural(len(vectors), 'vector state')}" if vectors else ""
         return f"word tree model ({trees}, {chains}{and_vectors})"
-
-    @property
-    def lacks_tags(self) -> bool:
-        """Whether chains have tags, but it does not say which."""
-        values = values_of(self.parsed_chains, self.parsed_caches)
-        return self.tags is None and any(value.source == "t" for value in values)
 
     @cached_property
     def parsed_chains(self) -> list[Chain]:
@@ -187,16 +166,8 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
                         _check_value(value, len(self.classes), len(self.parsed_states))
 
     def files(self) -> list[tuple[str, str]]:
-        """Return the class files and the file of tags that it needs."""
-        tags = file_of_tags(self.tags) if self.tags else None
-        classes = [file for one in (*self.trees, *self.classes) for file in class_file(one)]
-        return classes + ([("tags", tags)] if tags else [])
-
-    def check_files(self) -> None:
-        """Look into the files that it needs."""
-        super().check_files()
-        if self.tags is not None:
-            check_tags(self.tags)
+        """Return the class files that it needs."""
+        return [file for one in (*self.trees, *self.classes) for file in class_file(one)]
 
     def resolve(self, corpus: TrainingText) -> WordTreePart:
         """Fill in the numbers that follow from the text."""
@@ -237,8 +208,6 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
         corpus, counts = training.corpus, training.corpus.word_counts
         is_rare = (counts < self.rare * corpus.n_events) & (counts > 0)
         is_rare[: len(SPECIAL_WORDS)] = False
-        if self.tags is not None:
-            labels["t"] = training.tags(TagSource(self.tags)).labels.astype(np.uint32)
         model = WordTreeModel.train(
             corpus,
             training.heldout,
@@ -249,8 +218,6 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
             self.parsed_vectors,
             n_predecessors=n_predecessors,
             n_events=self.events or 1,
-            min_count=self.min_count,
-            frequent_nodes=self.frequent_nodes,
             budget=budget,
             seed=training.seed,
             progress=subprogress(progress, 0.4, 1.0),
@@ -321,7 +288,7 @@ def _parse_states(text: str, n_classes: int) -> tuple[ContextDefinition, int, in
         raise UsageError(f"the context {context!r} has several sets of classes; one is possible")
     for value in values:
         _check_value(value, n_classes, 0)
-        if value.source in ("t", "r"):
+        if value.source == "r":
             raise UsageError(f"the context {context!r}: states are possible of words w and classes g")
     plain = ",".join(f"{value.source[0]}-{value.distance}" for value in values)
     return ContextDefinition.parse(plain), int(number), sets.pop() if sets else None

@@ -9,7 +9,6 @@ namespace stategram {
 namespace {
 
 constexpr float rate = 0.1F;
-constexpr float kept_squares = 0.03F;  // of those of training: what is read now counts more
 constexpr std::size_t max_recent = 1024;
 
 }  // namespace
@@ -50,9 +49,8 @@ float AdaptiveLinear::log_odds(std::size_t tree, std::uint32_t node) const {
     if (const float* row = nodes_.find(key(tree, node))) {
         z = dot(vector_.data(), row, width) + row[width];
     } else {
-        const AdaptiveSource::Nodes& of = source_->trees[tree];
-        z = dot(vector_.data(), of.vectors + std::size_t{node} * width, width) * of.scales[node] +
-            of.bias[node];
+        const NodeVectors& of = source_->trees[tree];
+        z = of.vectors.dot(node, vector_.data()) + of.bias[node];
     }
     return limited_logit(z);
 }
@@ -65,18 +63,16 @@ void AdaptiveLinear::learn(std::uint32_t word) {
     const float square = dot(vector_.data(), vector_.data(), width) / static_cast<float>(width);
     std::vector<float> gradient(width, 0.0F), of_row(width);
     for (std::size_t t = 0; t < source_->trees.size(); ++t) {
-        const AdaptiveSource::Nodes& of = source_->trees[t];
+        const NodeVectors& of = source_->trees[t];
         const std::uint32_t code = of.tree->code(word), *path = of.tree->path(word);
         for (int i = 0; i < of.tree->length(word); ++i) {
             const std::size_t node = path[i];
             const float error = (WordTree::bit(code, i) ? 1.0F : 0.0F) - fast_sigmoid(log_odds(t, path[i]));
             if (std::fabs(error) < min_node_error) continue;
             float* const row = nodes_.change(key(t, path[i]), width + 3, [&](float* values) {
-                for (std::size_t j = 0; j < width; ++j)
-                    values[j] = static_cast<float>(of.vectors[node * width + j]) * of.scales[node];
+                of.vectors.read(node, values);
                 values[width] = of.bias[node];
-                values[width + 1] = kept_squares * of.squares[node];
-                values[width + 2] = kept_squares * of.bias_squares[node];
+                values[width + 1] = values[width + 2] = 0.0F;
             });
             learn_node(row, row[width], row[width + 1], row[width + 2], vector_.data(), square, error, rate,
                        gradient.data(), width);
@@ -86,8 +82,10 @@ void AdaptiveLinear::learn(std::uint32_t word) {
     const float share = 1.0F / static_cast<float>(source_->trees.size());
     for (float& value : gradient) value *= share;
     network.for_each_near(state_.data(), [&](std::uint32_t near, const float* weights) {
-        float* const row = near_.change(
-            near, width + 1, [&](float* values) { network.fill_near(near, kept_squares, values); });
+        float* const row = near_.change(near, width + 1, [&](float* values) {
+            network.near().read(near, values);
+            values[width] = 0.0F;
+        });
         for (std::size_t i = 0; i < width; ++i) of_row[i] = gradient[i] * weights[i];
         const float of_near = dot(of_row.data(), of_row.data(), width) / static_cast<float>(width);
         add_scaled(row, adagrad_rate(rate, of_near, row[width], row_start), of_row.data(), width);

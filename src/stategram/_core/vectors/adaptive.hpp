@@ -47,13 +47,8 @@ class ChangedRows {
 
 // Where an adaptive state starts from: a network, and for each tree the vectors of its nodes.
 struct AdaptiveSource {
-    struct Nodes {
-        const WordTree* tree;
-        const std::int8_t* vectors;
-        const float *scales, *bias, *squares, *bias_squares;
-    };
     std::shared_ptr<const LinearNetwork> network;
-    std::vector<Nodes> trees;
+    std::vector<NodeVectors> trees;
 };
 
 class AdaptiveLinear {

@@ -17,14 +17,14 @@ auto nodes_of(const Learner& learner) {
 
 void register_vectors(nb::module_& m) {
     m.attr("VECTOR_PADDING") = vector_padding;
+    m.attr("BLOCK_BYTES") = bytes_per_block;  // of so many numbers in 4 bits
     nb::class_<VectorNetwork> network(m, "VectorNetwork", "What maps the words so far to a vector.");
     nb::class_<LinearNetwork, VectorNetwork> of_linear(m, "LinearNetwork", "A linear state.");
-    def_init<std::size_t, In<std::int8_t>, In<float>, In<float>, In<std::int8_t>, In<float>, In<float>,
-             In<float>, In<float>>(
-        of_linear,
-        "n_words near_vectors near_scales near_squares far_vectors far_scales positions sums decays");
+    def_init<std::size_t, In<std::uint8_t>, In<float>, In<std::uint8_t>, In<float>, In<float>, In<float>,
+             In<float>>(of_linear,
+                        "n_words near_vectors near_scales far_vectors far_scales positions sums decays");
     nb::class_<RecurrentNetwork, VectorNetwork> of_recurrent(m, "RecurrentNetwork", "A recurrent state.");
-    def_init<std::size_t, In<std::int8_t>, In<float>, In<float>, In<float>>(
+    def_init<std::size_t, In<std::uint8_t>, In<float>, In<float>, In<float>>(
         of_recurrent, "n_words word_vectors word_scales matrix bias");
     using Linear = LinearLearnerKernel;
     nb::class_<Linear> linear(m, "LinearLearner", "A linear state while it is learned.");
@@ -34,7 +34,6 @@ void register_vectors(nb::module_& m) {
                "Learn events of a text; return the sum of their log-probabilities by each tree.");
     linear.def("nodes", entering<&nodes_of<Linear>>);
     linear.def("near_vectors", entering<&Linear::near_vectors>);
-    linear.def("near_squares", entering<&Linear::near_squares>);
     linear.def("far_vectors", entering<&Linear::far_vectors>);
     linear.def("positions", entering<&Linear::positions>);
     linear.def("sums", entering<&Linear::sums>);

@@ -15,14 +15,14 @@
 namespace stategram {
 
 using TreeArrays = std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>>;
-// Vectors of 8 bits and the scale of each.
-using RoundedArrays = std::pair<Out<std::int8_t>, Out<float>>;
-// The vectors of the nodes of a tree, their scales, biases, and the squares of both.
-using NodeArrays = std::tuple<Out<std::int8_t>, Out<float>, Out<float>, Out<float>, Out<float>>;
+// Vectors of numbers of 4 bits and the scale of each.
+using RoundedArrays = std::pair<Out<std::uint8_t>, Out<float>>;
+// The vectors of the nodes of a tree, their scales and biases.
+using NodeArrays = std::tuple<Out<std::uint8_t>, Out<float>, Out<float>>;
 
 inline RoundedArrays rounded_arrays(const std::vector<float>& values, std::size_t width) {
     Rounded rounded = Rounded::of(values, width);
-    return {std::move(rounded.values), std::move(rounded.scales)};
+    return {std::move(rounded.bytes), std::move(rounded.scales)};
 }
 
 // What learners of all kinds have in common.
@@ -36,9 +36,7 @@ class LearnerKernel : public Exclusive {
         for (std::size_t t = 0; t < trees_.size(); ++t) {
             auto [vectors, scales] = rounded_arrays(learner_->nodes().vectors(t), learner_->nodes().width());
             found.emplace_back(std::move(vectors), std::move(scales),
-                               std::vector<float>(learner_->nodes().bias(t)),
-                               std::vector<float>(learner_->nodes().squares(t)),
-                               std::vector<float>(learner_->nodes().bias_squares(t)));
+                               std::vector<float>(learner_->nodes().bias(t)));
         }
         return found;
     }
@@ -97,7 +95,6 @@ class LinearLearnerKernel : public LearnerKernel<LinearLearner> {
     RoundedArrays near_vectors() const {
         return rounded_arrays(learner_->near_vectors(), learner_->shape().width);
     }
-    Out<float> near_squares() const { return std::vector<float>(learner_->near_squares()); }
     RoundedArrays far_vectors() const {
         return rounded_arrays(learner_->far_vectors(), learner_->shape().width);
     }

@@ -20,22 +20,10 @@ void add_product(float* STATEGRAM_RESTRICT y, const float* STATEGRAM_RESTRICT a,
     for (std::size_t i = 0; i < n; ++i) y[i] += a[i] * x[i];
 }
 
-STATEGRAM_CLONES
-void add_product(float* STATEGRAM_RESTRICT y, const float* STATEGRAM_RESTRICT a,
-                 const std::int8_t* STATEGRAM_RESTRICT x, float scale, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) y[i] += a[i] * (static_cast<float>(x[i]) * scale);
-}
-
 // s <- d s + r
 STATEGRAM_CLONES
 void decay_and_add(float* STATEGRAM_RESTRICT s, float d, const float* STATEGRAM_RESTRICT r, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) s[i] = d * s[i] + r[i];
-}
-
-STATEGRAM_CLONES
-void decay_and_add(float* STATEGRAM_RESTRICT s, float d, const std::int8_t* STATEGRAM_RESTRICT r, float scale,
-                   std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) s[i] = d * s[i] + static_cast<float>(r[i]) * scale;
 }
 
 // One step for the weights of a position: w * x is a part of c, whose gradient is g. Writes the gradient of
@@ -163,29 +151,27 @@ void LinearLearner::learn_chunk(const VectorText& text, std::size_t begin, std::
     }
 }
 
-LinearNetwork::LinearNetwork(std::size_t n_words, In<std::int8_t> near_vectors, In<float> near_scales,
-                             In<float> near_squares, In<std::int8_t> far_vectors, In<float> far_scales,
-                             In<float> positions, In<float> sums, In<float> decays)
-    : shape_{n_words, n_words == 0 ? 0 : near_vectors.size() / n_words, 0, {decays.begin(), decays.end()}},
+LinearNetwork::LinearNetwork(std::size_t n_words, In<std::uint8_t> near_vectors, In<float> near_scales,
+                             In<std::uint8_t> far_vectors, In<float> far_scales, In<float> positions,
+                             In<float> sums, In<float> decays)
+    : shape_{n_words, rounded_width(near_vectors.size(), n_words), 0, {decays.begin(), decays.end()}},
       near_(std::move(near_vectors)),
       far_(std::move(far_vectors)),
       near_scales_(std::move(near_scales)),
-      near_squares_(std::move(near_squares)),
       far_scales_(std::move(far_scales)),
       positions_(std::move(positions)),
       sums_(std::move(sums)) {
     const std::size_t width = shape_.width;
     check_network_shape(n_words, width);
-    require(near_.size() == n_words * width && far_.size() == near_.size() &&
-                near_scales_.size() == n_words && near_squares_.size() == n_words &&
-                far_scales_.size() == n_words,
+    require(near_.size() == n_words * rounded_bytes(width) && far_.size() == near_.size() &&
+                near_scales_.size() == n_words && far_scales_.size() == n_words,
             "each word needs its vectors");
     require(positions_.size() > 0 && positions_.size() % width == 0 &&
                 sums_.size() == shape_.decays.size() * width,
             "each position and each sum needs its weights");
     shape_.n_positions = positions_.size() / width;
     for (const float decay : shape_.decays) check_decay(decay);
-    for (const In<float>* of : {&near_scales_, &near_squares_, &far_scales_, &positions_, &sums_})
+    for (const In<float>* of : {&near_scales_, &far_scales_, &positions_, &sums_})
         check_finite(*of, "a number of a linear state is not finite");
 }
 
@@ -199,9 +185,10 @@ void LinearNetwork::read(std::uint32_t word, float* state) const {
     state[0] = std::bit_cast<float>(static_cast<std::uint32_t>(std::min(known + 1, shape_.n_positions)));
     float* const sums = state + 1 + shape_.n_positions;
     const std::size_t width = shape_.width;
+    float far[max_vector_width];
+    RoundedRows(far_.data(), far_scales_.data(), width).read(word, far);
     for (std::size_t k = 0; k < shape_.decays.size(); ++k)
-        decay_and_add(sums + k * width, shape_.decays[k], far_.data() + word * width, far_scales_[word],
-                      width);
+        decay_and_add(sums + k * width, shape_.decays[k], far, width);
 }
 
 void LinearNetwork::write(const float* state, float* vector) const {
@@ -215,18 +202,12 @@ void LinearNetwork::write(const float* state, float* vector,
     std::fill_n(vector, width, 0.0F);
     for (std::size_t k = 0; k < shape_.decays.size(); ++k)
         add_product(vector, sums_.data() + k * width, sums + k * width, width);
+    float row[max_vector_width];
     for_each_near(state, [&](std::uint32_t word, const float* weights) {
-        if (const float* const values = changed(word))
-            add_product(vector, weights, values, width);
-        else
-            add_product(vector, weights, near_.data() + word * width, near_scales_[word], width);
+        const float* values = changed(word);
+        if (!values) near().read(word, row);
+        add_product(vector, weights, values ? values : row, width);
     });
-}
-
-void LinearNetwork::fill_near(std::uint32_t word, float kept_squares, float* values) const {
-    for (std::size_t i = 0; i < shape_.width; ++i)
-        values[i] = static_cast<float>(near_[word * shape_.width + i]) * near_scales_[word];
-    values[shape_.width] = kept_squares * near_squares_[word];
 }
 
 void LinearNetwork::for_each_near(const float* state,

@@ -39,7 +39,6 @@ class LinearLearner {
     const LinearShape& shape() const { return shape_; }
     const LearnedNodes& nodes() const { return nodes_; }
     const std::vector<float>& near_vectors() const { return near_; }
-    const std::vector<float>& near_squares() const { return near_squares_; }
     const std::vector<float>& far_vectors() const { return far_; }
     const std::vector<float>& positions() const { return positions_; }
     const std::vector<float>& sums() const { return sum_weights_; }
@@ -57,12 +56,12 @@ class LinearLearner {
     std::vector<float> kept_sums_, vectors_, gradients_, carried_, row_;
 };
 
-// The network as it is kept: vectors of words in 8 bits.
+// The network as it is kept: vectors of words in 4 bits.
 class LinearNetwork : public VectorNetwork {
  public:
-    LinearNetwork(std::size_t n_words, In<std::int8_t> near_vectors, In<float> near_scales,
-                  In<float> near_squares, In<std::int8_t> far_vectors, In<float> far_scales,
-                  In<float> positions, In<float> sums, In<float> decays);
+    LinearNetwork(std::size_t n_words, In<std::uint8_t> near_vectors, In<float> near_scales,
+                  In<std::uint8_t> far_vectors, In<float> far_scales, In<float> positions, In<float> sums,
+                  In<float> decays);
 
     std::size_t n_words() const override { return shape_.n_words; }
     std::size_t width() const override { return shape_.width; }
@@ -80,13 +79,13 @@ class LinearNetwork : public VectorNetwork {
                const std::function<const float*(std::uint32_t)>& changed) const;
     // Calls use(word, weights of its position) for the near words of a state.
     void for_each_near(const float* state, const std::function<void(std::uint32_t, const float*)>& use) const;
-    // Writes the vector of a near word, and a part of its squares.
-    void fill_near(std::uint32_t word, float kept_squares, float* values) const;
+    // The vectors of near words.
+    RoundedRows near() const { return {near_.data(), near_scales_.data(), shape_.width}; }
 
  private:
     LinearShape shape_;
-    In<std::int8_t> near_, far_;
-    In<float> near_scales_, near_squares_, far_scales_, positions_, sums_;
+    In<std::uint8_t> near_, far_;
+    In<float> near_scales_, far_scales_, positions_, sums_;
 };
 
 }  // namespace stategram

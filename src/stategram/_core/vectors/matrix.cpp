@@ -28,6 +28,16 @@ struct Lanes {
     }
 };
 #endif
+// The numbers of a block of 4 bits each.
+STATEGRAM_INLINE void read_block(const std::uint8_t* block, float* STATEGRAM_RESTRICT numbers) {
+    const auto scale = static_cast<float>(block[0]);
+    for (std::size_t lane = 0; lane < n_lanes; ++lane) {
+        const std::uint8_t byte = block[1 + lane];
+        numbers[lane] = (static_cast<float>(byte & 15) - 7.5F) * scale;
+        numbers[n_lanes + lane] = (static_cast<float>(byte >> 4) - 7.5F) * scale;
+    }
+}
+
 constexpr std::size_t lanes_per_panel = vector_padding / n_lanes;
 
 template <std::size_t n>
@@ -85,21 +95,22 @@ constexpr std::size_t lane_order[n_lanes] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5,
 
 // Of each four bytes of the vectors one number for each: all first lanes, then all of the lane they meet.
 STATEGRAM_CLONES
-void unpack_integers(const std::uint32_t* STATEGRAM_RESTRICT bytes, std::size_t depth,
-                     float* STATEGRAM_RESTRICT out) {
+void unpack_blocks(const std::uint8_t* STATEGRAM_RESTRICT bytes, const float* STATEGRAM_RESTRICT scales,
+                   std::size_t n_blocks, float* STATEGRAM_RESTRICT out) {
     for (const std::size_t lane : lane_order)
-        for (std::size_t j = 0; j < depth; ++j) {
-            const std::uint32_t* const four = bytes + (j * n_lanes + lane) / 4 * vector_padding;
-            const auto shift = static_cast<int>(24 - lane % 4 * 8);
-            for (std::size_t i = 0; i < vector_padding; ++i)
-                out[i] = static_cast<float>(static_cast<std::int32_t>(four[i] << shift) >> 24);
-            out += vector_padding;
+        for (std::size_t block = 0; block < n_blocks; ++block, out += 2 * vector_padding) {
+            const std::uint8_t* const of_lane = bytes + (block * n_lanes + lane) * vector_padding;
+            const float* const of_block = scales + block * vector_padding;
+            for (std::size_t i = 0; i < vector_padding; ++i) {
+                out[i] = (static_cast<float>(of_lane[i] & 15) - 7.5F) * of_block[i];
+                out[vector_padding + i] = (static_cast<float>(of_lane[i] >> 4) - 7.5F) * of_block[i];
+            }
         }
 }
 
 template <std::size_t n>
-STATEGRAM_INLINE void multiply_integers(std::size_t depth, const float* a, std::size_t a_row,
-                                        const float* panel, float* out) {
+STATEGRAM_INLINE void multiply_rounded(std::size_t depth, const float* a, std::size_t a_row,
+                                       const float* panel, float* out) {
     Lanes waiting[4][n][lanes_per_panel], sums[n][lanes_per_panel];
     for (std::size_t place = 0; place < n_lanes; ++place) {
         for (std::size_t i = 0; i < n; ++i)
@@ -119,14 +130,14 @@ STATEGRAM_INLINE void multiply_integers(std::size_t depth, const float* a, std::
 }
 
 STATEGRAM_CLONES
-void multiply_integer_panel(std::size_t n_rows, std::size_t depth, const float* a, std::size_t a_row,
+void multiply_rounded_panel(std::size_t n_rows, std::size_t depth, const float* a, std::size_t a_row,
                             const float* panel, float* out) {
     std::size_t i = 0;
     for (; i + 8 <= n_rows; i += 8)
-        multiply_integers<8>(depth, a + i * a_row, a_row, panel, out + i * vector_padding);
+        multiply_rounded<8>(depth, a + i * a_row, a_row, panel, out + i * vector_padding);
     for (; i + 2 <= n_rows; i += 2)
-        multiply_integers<2>(depth, a + i * a_row, a_row, panel, out + i * vector_padding);
-    if (i < n_rows) multiply_integers<1>(depth, a + i * a_row, a_row, panel, out + i * vector_padding);
+        multiply_rounded<2>(depth, a + i * a_row, a_row, panel, out + i * vector_padding);
+    if (i < n_rows) multiply_rounded<1>(depth, a + i * a_row, a_row, panel, out + i * vector_padding);
 }
 
 }  // namespace
@@ -157,28 +168,40 @@ float dot(const float* a, const float* b, std::size_t n) {
 }
 
 STATEGRAM_CLONES
-float dot(const float* a, const std::int8_t* b, std::size_t n) {
+float dot(const float* a, const std::uint8_t* b, std::size_t n) {
     Lanes sums{};
-    alignas(64) float values[256];
-    for (std::size_t begin = 0; begin < n; begin += 256) {
-        const std::size_t size = std::min<std::size_t>(256, n - begin);
-        for (std::size_t i = 0; i < size; ++i) values[i] = static_cast<float>(b[begin + i]);
-        for (std::size_t i = 0; i < size; i += n_lanes)
+    for (std::size_t begin = 0; begin < n; begin += vector_padding, b += bytes_per_block) {
+        alignas(64) float numbers[vector_padding];
+        read_block(b, numbers);
+        for (std::size_t i = 0; i < vector_padding; i += n_lanes)
             sums +=
-                *reinterpret_cast<const Lanes*>(a + begin + i) * *reinterpret_cast<const Lanes*>(values + i);
+                *reinterpret_cast<const Lanes*>(a + begin + i) * *reinterpret_cast<const Lanes*>(numbers + i);
     }
     return sum_of_halves<n_lanes / 2>(reinterpret_cast<float*>(&sums));
 }
 
-void PackedIntegers::pack(const std::int8_t* vectors, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t k = 0; k < width_ / 4; ++k)
-            std::memcpy(&bytes_[k * vector_padding + i], vectors + i * width_ + k * 4, 4);
-    unpack_integers(bytes_.data(), width_ / n_lanes, values_.data());
+STATEGRAM_CLONES
+void unround(float* STATEGRAM_RESTRICT y, const std::uint8_t* STATEGRAM_RESTRICT b, float scale,
+             std::size_t n) {
+    for (std::size_t begin = 0; begin < n; begin += vector_padding, b += bytes_per_block) {
+        read_block(b, y + begin);
+        for (std::size_t i = 0; i < vector_padding; ++i) y[begin + i] *= scale;
+    }
 }
 
-void PackedIntegers::multiply(std::size_t n_rows, const float* a, std::size_t a_row, float* out) const {
-    multiply_integer_panel(n_rows, width_ / n_lanes, a, a_row, values_.data(), out);
+void PackedRows::pack(const std::uint8_t* rows, std::size_t n) {
+    const std::size_t n_blocks = width_ / vector_padding;
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t block = 0; block < n_blocks; ++block, rows += bytes_per_block) {
+            scales_[block * vector_padding + i] = static_cast<float>(rows[0]);
+            for (std::size_t lane = 0; lane < n_lanes; ++lane)
+                bytes_[(block * n_lanes + lane) * vector_padding + i] = rows[1 + lane];
+        }
+    unpack_blocks(bytes_.data(), scales_.data(), n_blocks, values_.data());
+}
+
+void PackedRows::multiply(std::size_t n_rows, const float* a, std::size_t a_row, float* out) const {
+    multiply_rounded_panel(n_rows, width_ / n_lanes, a, a_row, values_.data(), out);
 }
 
 STATEGRAM_CLONES

@@ -15,6 +15,12 @@ namespace stategram {
 // Widths of vectors are multiples of this.
 constexpr std::size_t vector_padding = 32;
 
+// Rows of numbers in 4 bits: of each 32, a byte is their scale, a part of the scale of the row, and 16 bytes
+// have a number in each half, the first 16 numbers in the low ones. These are halves of odd integers, from
+// -7.5 to 7.5.
+constexpr std::size_t bytes_per_block = 1 + vector_padding / 2;
+constexpr std::size_t rounded_bytes(std::size_t width) { return width / vector_padding * bytes_per_block; }
+
 // A matrix in panels of columns, as `multiply` reads it.
 class PackedMatrix {
  public:
@@ -38,23 +44,28 @@ void multiply(std::size_t n_rows, const float* a, std::size_t row, std::size_t c
               float* c, std::size_t c_row, bool add);
 
 float dot(const float* a, const float* b, std::size_t n);
-// The same with a vector of small integers.
-float dot(const float* a, const std::int8_t* b, std::size_t n);
-// The same, to the last bit, for several vectors a and up to `vector_padding` vectors of small integers.
-class PackedIntegers {
+// The same for a row of numbers in 4 bits, without its scale.
+float dot(const float* a, const std::uint8_t* b, std::size_t n);
+// The same, to the last bit, for several vectors a and up to `vector_padding` such rows.
+class PackedRows {
  public:
-    explicit PackedIntegers(std::size_t width)
-        : width_(width), bytes_(width / 4 * vector_padding), values_(width * vector_padding) {}
-    // `n` vectors, one after the other.
-    void pack(const std::int8_t* vectors, std::size_t n);
+    explicit PackedRows(std::size_t width)
+        : width_(width),
+          bytes_(width / 2 * vector_padding),
+          scales_(width),
+          values_(width * vector_padding) {}
+    // `n` rows, one after the other.
+    void pack(const std::uint8_t* rows, std::size_t n);
     // Writes the products with each a, `a_row` numbers apart, to rows of `vector_padding` numbers.
     void multiply(std::size_t n_rows, const float* a, std::size_t a_row, float* out) const;
 
  private:
     std::size_t width_;
-    std::vector<std::uint32_t> bytes_;
-    std::vector<float> values_;
+    std::vector<std::uint8_t> bytes_;
+    std::vector<float> scales_, values_;  // of blocks; of all numbers
 };
+// y = scale b, where b is a row of numbers in 4 bits.
+void unround(float* y, const std::uint8_t* b, float scale, std::size_t n);
 // y += a x.
 void add_scaled(float* y, float a, const float* x, std::size_t n);
 

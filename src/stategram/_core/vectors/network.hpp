@@ -49,6 +49,11 @@ class VectorNetwork {
 
 constexpr std::size_t max_vector_width = 1024;
 
+// The width of rows of numbers in 4 bits.
+inline std::size_t rounded_width(std::size_t n_bytes, std::size_t n_rows) {
+    return n_rows == 0 ? 0 : n_bytes / n_rows / bytes_per_block * vector_padding;
+}
+
 inline void check_network_shape(std::size_t n_words, std::size_t width) {
     require(width > 0 && width <= max_vector_width && width % vector_padding == 0,
             "the width of a vector is not a multiple of 32 up to 1024");

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/checks.hpp"
-#include "word_tree/mixer.hpp"
 
 namespace stategram {
 namespace {
@@ -36,15 +35,25 @@ float adagrad_rate(float rate, float square, float& squares, float start) {
 }
 
 Rounded Rounded::of(const std::vector<float>& values, std::size_t width) {
-    Rounded rounded{std::vector<std::int8_t>(values.size()), std::vector<float>(values.size() / width)};
-    for (std::size_t row = 0; row < rounded.scales.size(); ++row) {
-        float most = 0;
-        for (std::size_t i = 0; i < width; ++i) most = std::max(most, std::fabs(values[row * width + i]));
-        const float scale = rounded.scales[row] = most / 127.0F;
+    const std::size_t n_rows = values.size() / width;
+    Rounded rounded{std::vector<std::uint8_t>(n_rows * rounded_bytes(width)), std::vector<float>(n_rows)};
+    const auto most = [](const float* from, std::size_t n) {
+        float found = 0;
+        for (std::size_t i = 0; i < n; ++i) found = std::max(found, std::fabs(from[i]));
+        return found / 8.0F;
+    };
+    std::uint8_t* block = rounded.bytes.data();
+    for (std::size_t at = 0; at < values.size(); at += vector_padding, block += bytes_per_block) {
+        float& scale = rounded.scales[at / width];
+        if (at % width == 0) scale = most(&values[at], width) / 255.0F;
         if (scale == 0.0F) continue;
-        for (std::size_t i = 0; i < width; ++i)
-            rounded.values[row * width + i] =
-                static_cast<std::int8_t>(std::lround(values[row * width + i] / scale));
+        block[0] =
+            static_cast<std::uint8_t>(std::min(std::ceil(most(&values[at], vector_padding) / scale), 255.0F));
+        const float of_block = scale * static_cast<float>(std::max<std::uint8_t>(block[0], 1));
+        for (std::size_t i = 0; i < vector_padding; ++i) {
+            const float place = std::min(std::max(std::floor(values[at + i] / of_block), -8.0F), 7.0F);
+            block[1 + i % 16] |= static_cast<std::uint8_t>(static_cast<unsigned>(place + 8.0F) << i / 16 * 4);
+        }
     }
     return rounded;
 }
@@ -66,19 +75,20 @@ void LearnedNodes::learn(std::uint32_t word, const float* c, float rate, float* 
     for (std::size_t t = 0; t < trees_.size(); ++t) {
         OfTree& of = trees_[t];
         const std::uint32_t code = of.tree->code(word), *path = of.tree->path(word);
-        double sum = 0;
+        double product = 1;
         for (int i = 0; i < of.tree->length(word); ++i) {
             const std::size_t node = path[i];
             float* const u = &of.vectors[node * width_];
             const float z = limited_logit(dot(u, c, width_) + of.bias[node]);
             const bool right = WordTree::bit(code, i);
-            sum += log_sigmoid(double{right ? z : -z});
-            const float error = (right ? 1.0F : 0.0F) - fast_sigmoid(z);
+            const float of_side = fast_sigmoid(right ? z : -z),
+                        error = (right ? 1.0F : -1.0F) * (1.0F - of_side);
+            product *= double{of_side};  // at least exp(-15) at each of at most 32 nodes
             if (rate == 0.0F || std::fabs(error) < min_node_error) continue;
             learn_node(u, of.bias[node], of.squares[node], of.bias_squares[node], c, square, error, rate,
                        gradient, width_);
         }
-        log_probs[t] = sum;
+        log_probs[t] = std::log(product);
     }
 }
 

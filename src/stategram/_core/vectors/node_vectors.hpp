@@ -22,12 +22,38 @@ inline float limited_logit(float z) {
     return z > -max_node_logit ? (z < max_node_logit ? z : max_node_logit) : -max_node_logit;
 }
 
-// Rows of numbers in 8 bits, with one scale for each row.
+// Rows of numbers in 4 bits, and the scale of each.
 struct Rounded {
-    std::vector<std::int8_t> values;
+    std::vector<std::uint8_t> bytes;
     std::vector<float> scales;
 
     static Rounded of(const std::vector<float>& values, std::size_t width);
+};
+
+// The same as it is kept.
+class RoundedRows {
+ public:
+    RoundedRows(const std::uint8_t* bytes, const float* scales, std::size_t width)
+        : bytes_(bytes), scales_(scales), width_(width) {}
+
+    const std::uint8_t* bytes(std::size_t row) const { return bytes_ + row * rounded_bytes(width_); }
+    float scale(std::size_t row) const { return scales_[row]; }
+    float dot(std::size_t row, const float* c) const {
+        return stategram::dot(c, bytes(row), width_) * scales_[row];
+    }
+    void read(std::size_t row, float* values) const { unround(values, bytes(row), scales_[row], width_); }
+
+ private:
+    const std::uint8_t* bytes_;
+    const float* scales_;
+    std::size_t width_;
+};
+
+// The vectors of the nodes of a tree as they are kept.
+struct NodeVectors {
+    const WordTree* tree;
+    RoundedRows vectors;
+    const float* bias;
 };
 
 // The vectors of all nodes of some trees while they are learned.
@@ -42,8 +68,6 @@ class LearnedNodes {
 
     const std::vector<float>& vectors(std::size_t tree) const { return trees_[tree].vectors; }
     const std::vector<float>& bias(std::size_t tree) const { return trees_[tree].bias; }
-    const std::vector<float>& squares(std::size_t tree) const { return trees_[tree].squares; }
-    const std::vector<float>& bias_squares(std::size_t tree) const { return trees_[tree].bias_squares; }
     std::size_t n_trees() const { return trees_.size(); }
     std::size_t width() const { return width_; }
 

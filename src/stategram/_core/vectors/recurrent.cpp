@@ -227,16 +227,16 @@ void RecurrentLearner::learn_batch(const VectorText& text, std::size_t stream_le
          rates.matrix, first, second, bias_.size());
 }
 
-RecurrentNetwork::RecurrentNetwork(std::size_t n_words, In<std::int8_t> word_vectors, In<float> word_scales,
+RecurrentNetwork::RecurrentNetwork(std::size_t n_words, In<std::uint8_t> word_vectors, In<float> word_scales,
                                    In<float> matrix, In<float> bias)
     : n_words_(n_words),
-      width_(n_words == 0 ? 0 : word_vectors.size() / n_words),
+      width_(rounded_width(word_vectors.size(), n_words)),
       words_(std::move(word_vectors)),
       word_scales_(std::move(word_scales)),
       matrix_(std::move(matrix)),
       bias_(std::move(bias)) {
     check_network_shape(n_words, width_);
-    require(words_.size() == n_words * width_ && word_scales_.size() == n_words,
+    require(words_.size() == n_words * rounded_bytes(width_) && word_scales_.size() == n_words,
             "each word needs its vector");
     require(matrix_.size() == 8 * width_ * width_ && bias_.size() == 4 * width_,
             "the matrix of a recurrent state does not have its size");
@@ -261,10 +261,8 @@ void RecurrentNetwork::step(std::size_t n, const std::uint32_t* words, float* co
     rows.resize(n * 2 * width_);
     gates.resize(n * 4 * width_);
     for (std::size_t i = 0; i < n; ++i) {
-        const std::int8_t* const of_word = words_.data() + words[i] * width_;
-        const float scale = word_scales_[words[i]];
         float* const row = &rows[i * 2 * width_];
-        for (std::size_t j = 0; j < width_; ++j) row[j] = static_cast<float>(of_word[j]) * scale;
+        RoundedRows(words_.data(), word_scales_.data(), width_).read(words[i], row);
         std::copy_n(states[i], width_, row + width_);
         std::copy(bias_.begin(), bias_.end(), &gates[i * 4 * width_]);
     }

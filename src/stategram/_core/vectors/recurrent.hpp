@@ -64,10 +64,10 @@ class RecurrentLearner {
         input_mask_, output_mask_, input_gradients_;
 };
 
-// The network as it is kept: vectors of words in 8 bits.
+// The network as it is kept: vectors of words in 4 bits.
 class RecurrentNetwork : public VectorNetwork {
  public:
-    RecurrentNetwork(std::size_t n_words, In<std::int8_t> word_vectors, In<float> word_scales,
+    RecurrentNetwork(std::size_t n_words, In<std::uint8_t> word_vectors, In<float> word_scales,
                      In<float> matrix, In<float> bias);
 
     std::size_t n_words() const override { return n_words_; }
@@ -85,7 +85,7 @@ class RecurrentNetwork : public VectorNetwork {
               std::vector<float>& gates) const;
 
     std::size_t n_words_, width_;
-    In<std::int8_t> words_;
+    In<std::uint8_t> words_;
     In<float> word_scales_, matrix_, bias_;
     std::unique_ptr<PackedMatrix> packed_;
 };

@@ -31,23 +31,16 @@ void bind_chain_counts(nb::module_& m) {
     m.attr("EMPTY_CONTEXT") = empty_context;
     def_kernel(m, "extend_context_hashes", &extend_context_hashes, "hashes values threads",
                "Add a value to each context, in place; a context without a value, NO_VALUE, becomes 0.");
-    def_kernel(m, "tail_checks", &tail_checks, "hashes threads",
-               "Return what tails have of contexts: 16 bits of each hash, 0 if there is no context.");
     def_kernel(
-        m, "count_chain_level", &count_chain_level,
-        "hashes words next checks first_check n_tail min_count threads",
+        m, "count_chain_level", &count_chain_level, "hashes words next min_count threads",
         nb::arg("events_per_pass") = default_pass,
         "Return the followers of each context.\n\n"
         "`hashes`: the context of each event, 0 if it has none. `next`: the value by which the next level\n"
-        "divides contexts; None if no longer ones are to be counted. `checks`: for each event a row of the "
-        "`tail_checks` of\n"
-        "longer contexts; a context seen once has `n_tail` of them as its tail, from `first_check` on.\n"
-        "Contexts of fewer than `min_count` events are left out. Where longer contexts need not be counted,\n"
-        "because they are in a tail, or too rare, the hash is set to 0. Only `events_per_pass` events, or\n"
-        "those of a few thousand contexts, are sorted at a time; the result does not depend on it.\n"
+        "divides contexts; None if no longer ones are to be counted. Contexts of fewer than `min_count`\n"
+        "events are left out, and their hashes set to 0. Only `events_per_pass` events, or those of a few\n"
+        "thousand contexts, are sorted at a time; the result does not depend on it.\n"
         "The result: directory, entries, beginnings of the long lists, their words, counts and numbers of\n"
-        "longer contexts, number of contexts, of n-grams, of those in one and in two longer contexts, and\n"
-        "how many contexts of each longer level are in tails.");
+        "longer contexts, number of contexts, of n-grams, and of those in one and in two longer contexts.");
 }
 
 void bind_long_lists(nb::module_& m) {

@@ -32,20 +32,13 @@ struct Event {
 
 constexpr std::size_t events_per_part = 4096;
 
-// What tails have of longer contexts: `width` numbers for each event, of which `size` from `first` on are of
-// this level.
-struct Tails {
-    const std::uint16_t* checks;
-    std::size_t width, first, size;
-};
-
 class PartCounter {
  public:
-    PartCounter(LevelWriter writer, const Tails& tails, std::uint32_t min_count, std::uint64_t* hashes)
-        : writer_(writer), tails_(tails), min_count_(min_count), hashes_(hashes) {}
+    PartCounter(LevelWriter writer, std::uint32_t min_count, std::uint64_t* hashes)
+        : writer_(writer), min_count_(min_count), hashes_(hashes) {}
 
-    // Events are sorted; the buckets are [first_bucket, last_bucket). Contexts whose longer contexts are
-    // known, or too rare, are set to 0.
+    // Events are sorted; the buckets are [first_bucket, last_bucket). Contexts that are too rare are set to
+    // 0.
     void count(const Event* events, std::size_t size, std::size_t first_bucket, std::size_t last_bucket,
                CountedContexts& counted) {
         std::size_t i = 0;
@@ -73,17 +66,14 @@ class PartCounter {
             }
             followers_.push_back(one);
         }
-        const bool is_known = i - first == 1 && tails_.size > 0, is_rare = i - first < min_count_;
-        if (is_known || is_rare)
+        if (i - first < min_count_)
             for (std::size_t k = first; k < i; ++k) hashes_[events[k].number] = 0;
-        if (!is_rare)
-            writer_.add(hash, followers_, tails_.checks + events[first].number * tails_.width + tails_.first,
-                        counted);
+        else
+            writer_.add(hash, followers_, counted);
         return i;
     }
 
     LevelWriter writer_;
-    Tails tails_;
     std::uint32_t min_count_;
     std::uint64_t* hashes_;
     std::vector<Follower> followers_;
@@ -109,18 +99,13 @@ int bits_for(std::size_t number) { return std::max(1, static_cast<int>(std::bit_
 }  // namespace
 
 ChainLevelArrays count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t> words,
-                                   std::optional<In<std::uint32_t>> next, In<std::uint16_t> checks,
-                                   std::size_t first_check, std::size_t n_tail, std::uint32_t min_count,
+                                   std::optional<In<std::uint32_t>> next, std::uint32_t min_count,
                                    int threads, std::size_t events_per_pass) {
     const std::size_t size = hashes.size();
     require(words.size() == size && (!next || next->size() == size),
             "each event needs a context, a word and a next value");
     require(size < UINT32_MAX, "more than 2^32-2 events; count a part of the text");
     check_below(words, max_words, "a word has too large a number");
-    const std::size_t width = size == 0 ? first_check + n_tail : checks.size() / size;
-    const Tails tails{checks.data(), width, first_check, n_tail};
-    require(checks.size() == width * size && first_check <= width && n_tail <= width - first_check,
-            "each event needs what tails have of its contexts");
     ThreadPool pool(threads);
     std::uint64_t* hash = hashes.data();
     const int part_bits = bits_for(size / events_per_part);
@@ -134,7 +119,7 @@ ChainLevelArrays count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t
         if (hash[i] != 0) ++begins[(hash[i] >> (64 - part_bits)) + 1];
     for (std::size_t part = 0; part < parts; ++part) begins[part + 1] += begins[part];
 
-    CountedLevel level(n_tail, std::size_t{1} << bucket_bits);
+    CountedLevel level(std::size_t{1} << bucket_bits);
     BigArray<Event> events;
     std::vector<std::size_t> places(parts);
     for (std::size_t first = 0, last; first < parts; first = last) {
@@ -149,13 +134,13 @@ ChainLevelArrays count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t
             events[places[part]++] = {hash[i], words[i], next ? next->data()[i] : no_value,
                                       static_cast<std::uint32_t>(i)};
         }
-        std::vector<CountedContexts> counted(last - first, CountedContexts(n_tail));
+        std::vector<CountedContexts> counted(last - first);
         pool.run(last - first, [&](std::size_t index, int) {
             const std::size_t part = first + index;
             Event *from = events.data() + (begins[part] - base),
                   *to = events.data() + (begins[part + 1] - base);
             std::sort(from, to);
-            PartCounter(LevelWriter(bucket_bits, next.has_value(), n_tail), tails, min_count, hash)
+            PartCounter(LevelWriter(bucket_bits, next.has_value()), min_count, hash)
                 .count(from, static_cast<std::size_t>(to - from), part * buckets_per_part,
                        (part + 1) * buckets_per_part, counted[index]);
         });
@@ -172,17 +157,7 @@ ChainLevelArrays count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t
             std::move(made.long_contexts),
             totals.contexts,
             totals.ngrams,
-            {totals.seen_in[0], totals.seen_in[1]},
-            totals.in_tails};
-}
-
-Out<std::uint16_t> tail_checks(In<std::uint64_t> hashes, int threads) {
-    BigArray<std::uint16_t> found(hashes.size());
-    ThreadPool pool(threads);
-    for_slices(pool, 0, hashes.size(), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) found[i] = tail_check(hashes[i]);
-    });
-    return found;
+            {totals.seen_in[0], totals.seen_in[1]}};
 }
 
 void extend_context_hashes(InOut<std::uint64_t> hashes, In<std::uint32_t> values, int threads) {

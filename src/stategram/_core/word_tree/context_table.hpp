@@ -6,9 +6,6 @@
 // list comes next: for each word, in rising order, the difference to the one before and whether it followed
 // more than once; if so, how often, and after how many distinct longer contexts. A length of 0: the number of
 // a long list, which is apart.
-//
-// The longer contexts of a context seen once were seen once too, before the same word. They have no entries
-// of their own: behind the word there are 16 bits of the hash of each, its tail.
 #pragma once
 
 #include <algorithm>
@@ -38,12 +35,6 @@ constexpr std::uint64_t empty_context = 0x1234567;
 
 inline std::uint32_t hash_check(std::uint64_t hash) { return (hash >> 4) & 0xFFFFFFU; }
 
-// What a tail has of a context; 0: there is no such context.
-inline std::uint16_t tail_check(std::uint64_t hash) {
-    return hash == 0 ? 0 : static_cast<std::uint16_t>(((hash >> 30) & 0xFFFFFFU) % 65535 + 1);
-}
-constexpr std::size_t bytes_per_check = 2;
-
 // Longer lists are stored apart.
 constexpr std::uint32_t long_list_mark = 255;
 constexpr std::size_t max_list_bytes = 254;
@@ -51,19 +42,12 @@ constexpr std::size_t max_list_bytes = 254;
 // Where a context was found.
 struct FoundList {
     const std::uint8_t* begin = nullptr;  // null: not found
-    const std::uint8_t* tail = nullptr;   // of a context seen once
     std::uint32_t size = 0;               // in bytes; `long_list_mark`: a long list
     std::uint32_t long_list = 0;
     std::uint32_t check = 0;  // bits of the hash
 
     explicit operator bool() const { return begin != nullptr; }
     bool is_long() const { return size == long_list_mark; }
-    // The bits of a longer context in the tail.
-    std::uint16_t in_tail(std::size_t place) const {
-        std::uint16_t bits;
-        std::memcpy(&bits, tail + place * bytes_per_check, bytes_per_check);
-        return bits;
-    }
 };
 
 struct LevelView {
@@ -71,7 +55,6 @@ struct LevelView {
     int bucket_bits = 1;
     const std::uint8_t* entries = nullptr;
     std::size_t n_bytes = 0;
-    std::size_t n_tail = 0;  // how many longer contexts are in tails; 0: all have entries of their own
     bool has_longer = false;
     std::vector<LongLists> long_lists;  // of each tree
 
@@ -127,10 +110,9 @@ struct LevelView {
         const std::uint32_t size = number >> 1;
         list.begin = entries + at + (is_single ? 3 : 3 + width);
         list.size = is_single ? width : size == 0 ? long_list_mark : size;
-        list.tail = is_single && n_tail > 0 ? list.begin + width : nullptr;
         if (!is_single && size > max_list_bytes)
             throw std::invalid_argument("a list of followers is too long");
-        return at + 3 + width + (is_single ? n_tail * bytes_per_check : size == 0 ? 4 : size);
+        return at + 3 + width + (is_single ? 0 : size == 0 ? 4 : size);
     }
 };
 

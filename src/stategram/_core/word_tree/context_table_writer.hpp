@@ -28,8 +28,6 @@ struct LevelArrays {
 
 // The contexts of consecutive buckets.
 struct CountedContexts {
-    explicit CountedContexts(std::size_t n_tail) : in_tails(n_tail) {}
-
     std::vector<std::uint32_t> bucket_sizes;  // in units of four bytes
     std::vector<std::uint8_t> entries;
     std::size_t bucket_begin = 0;
@@ -38,13 +36,12 @@ struct CountedContexts {
     std::vector<Follower> long_followers;
     std::array<std::uint64_t, 2> seen_in{};  // words after one, and after two, distinct longer contexts
     std::uint64_t contexts = 0, ngrams = 0;
-    std::vector<std::uint64_t> in_tails;  // longer contexts by their level
 };
 
 // All contexts of a level: those of its buckets one after the other.
 class CountedLevel {
  public:
-    CountedLevel(std::size_t n_tail, std::size_t n_buckets) : totals(n_tail) {
+    explicit CountedLevel(std::size_t n_buckets) {
         directory_.reserve(n_buckets + 1);
         directory_.push_back(0);
     }
@@ -76,10 +73,9 @@ class CountedLevel {
                 *context++ = one.contexts;
             }
             for (std::size_t i = 0; i < 2; ++i) totals.seen_in[i] += part.seen_in[i];
-            for (std::size_t i = 0; i < totals.in_tails.size(); ++i) totals.in_tails[i] += part.in_tails[i];
             totals.contexts += part.contexts;
             totals.ngrams += part.ngrams;
-            part = CountedContexts(0);
+            part = {};
         }
     }
 
@@ -104,15 +100,12 @@ class CountedLevel {
 
 class LevelWriter {
  public:
-    LevelWriter(int bucket_bits, bool has_longer, std::size_t n_tail)
-        : bucket_bits_(bucket_bits), has_longer_(has_longer), n_tail_(n_tail) {}
+    LevelWriter(int bucket_bits, bool has_longer) : bucket_bits_(bucket_bits), has_longer_(has_longer) {}
 
     bool has_longer() const { return has_longer_; }
     std::size_t bucket(std::uint64_t hash) const { return hash >> (64 - bucket_bits_); }
 
-    // Adds a context; if it was seen once, with its tail.
-    void add(std::uint64_t hash, const std::vector<Follower>& followers, const std::uint16_t* tail,
-             CountedContexts& counted) {
+    void add(std::uint64_t hash, const std::vector<Follower>& followers, CountedContexts& counted) {
         counted.contexts += 1;
         counted.ngrams += followers.size();
         for (const Follower& one : followers)
@@ -123,11 +116,6 @@ class LevelWriter {
             entries.push_back(static_cast<std::uint8_t>(check >> shift));
         if (followers.size() == 1 && followers[0].count == 1) {
             append_varint(entries, followers[0].word << 1);
-            for (std::size_t i = 0; i < n_tail_; ++i) {
-                entries.push_back(static_cast<std::uint8_t>(tail[i]));
-                entries.push_back(static_cast<std::uint8_t>(tail[i] >> 8));
-                counted.in_tails[i] += tail[i] != 0;
-            }
             return;
         }
         bytes_.clear();
@@ -156,7 +144,6 @@ class LevelWriter {
  private:
     int bucket_bits_;
     bool has_longer_;
-    std::size_t n_tail_;
     std::vector<std::uint8_t> bytes_;
 };
 

@@ -215,8 +215,6 @@ TreeEvidence::TreeEvidence(std::vector<WordTree> trees, std::vector<ChainView> c
         for (const std::uint32_t stream : chain.streams)
             require(stream < n_streams_, "a chain has a value that is not there");
         chain.first_slot = slot;
-        for (std::size_t j = 0; j < chain.depth() && slot + j < levels_.size(); ++j)
-            require(levels_[slot + j].view.n_tail < chain.depth() - j, "a tail is longer than its chain");
         chain.first_input = n_inputs_;
         slot += chain.depth();
         n_inputs_ += chain.depth() * chain.inputs_per_level();
@@ -254,39 +252,21 @@ void TreeEvidence::find(EventContexts& contexts) const {
         std::fill_n(lists, chain.depth(), FoundList{});
         // No context is more frequent than one of its first values.
         for (std::size_t j = 0; j < chain.depth() && hashes[j] != 0; ++j) {
-            const LevelView& view = levels_[chain.first_slot + j].view;
-            lists[j] = view.find(hashes[j]);
+            lists[j] = levels_[chain.first_slot + j].view.find(hashes[j]);
             if (!lists[j]) break;
-            if (lists[j].tail == nullptr) continue;
-            for (std::size_t i = 0; i < view.n_tail; ++i) {
-                const std::uint16_t check = lists[j].in_tail(i);
-                if (check == 0 || check != tail_check(hashes[j + 1 + i])) break;
-                lists[j + 1 + i] = lists[j];
-            }
-            break;
         }
     }
 }
 
 void TreeEvidence::for_each_context(std::size_t slot, std::size_t max_ngrams,
                                     const std::function<std::size_t(const FoundList&)>& use) const {
-    constexpr std::size_t n_steps = 64;
-    const auto chain = std::find_if(chains_.begin(), chains_.end(), [&](const ChainView& one) {
-        return slot < one.first_slot + one.depth();
-    });
+    const LevelView& view = levels_[slot].view;
     std::size_t ngrams = 0;
-    for (std::size_t step = 0; step < n_steps && ngrams < max_ngrams; ++step)
-        for (std::size_t from = chain->first_slot; from <= slot; ++from) {
-            const LevelView& view = levels_[from].view;
-            const std::size_t place = slot - from, n_buckets = std::size_t{1} << view.bucket_bits;
-            if (place > view.n_tail) continue;
-            for (std::size_t bucket = n_buckets * step / n_steps; bucket < n_buckets * (step + 1) / n_steps;
-                 ++bucket)
-                view.for_each_list(bucket, [&](const FoundList& list) {
-                    if (place == 0 || (list.tail && list.in_tail(place - 1) != 0)) ngrams += use(list);
-                    return true;
-                });
-        }
+    for (std::size_t bucket = 0; bucket >> view.bucket_bits == 0 && ngrams < max_ngrams; ++bucket)
+        view.for_each_list(bucket, [&](const FoundList& list) {
+            ngrams += use(list);
+            return true;
+        });
 }
 
 void TreeEvidence::read_ranked(std::size_t slot, std::size_t tree_number, const FoundList& list,
@@ -352,10 +332,8 @@ void TreeEvidence::add_level(std::size_t tree, std::size_t chain_number, std::si
         continuation_step(sums, level.discount, n, estimates.continuation, x);
         write(sums.right_contexts, sums.left_contexts);
     }
-    if (chain.uses_counts) {
-        count_step(sums, level.discounts[tree], n, estimates.counts, x);
-        write(sums.right_counts, sums.left_counts);
-    }
+    count_step(sums, level.discounts[tree], n, estimates.counts, x);
+    write(sums.right_counts, sums.left_counts);
     // Scoring without the document must find the match sets that were learned with it.
     if (chain_number < 2 && !chain.is_document) {
         const auto one = static_cast<std::uint32_t>(chain_number == 0 ? match_depth(1) + 1 : 1);

@@ -41,12 +41,11 @@ struct ChainView {
     std::vector<std::uint32_t> streams;  // which value of an event divides each level
     std::size_t first_slot = 0;          // of its levels among those of all chains
     std::size_t first_input = 0;
-    bool uses_continuation = true;
-    bool uses_counts = true;
-    bool is_document = false;  // knows of earlier sentences
+    bool uses_continuation = true;  // has evidence by Kneser-Ney too
+    bool is_document = false;       // knows of earlier sentences
 
     std::size_t depth() const { return streams.size(); }
-    std::size_t inputs_per_level() const { return std::size_t{uses_continuation} + uses_counts; }
+    std::size_t inputs_per_level() const { return uses_continuation ? 2 : 1; }
 };
 
 struct ChainLevel {
@@ -131,8 +130,8 @@ class TreeEvidence {
     void prefetch_directories(const EventContexts& contexts) const;
     void prefetch_buckets(const EventContexts& contexts) const;
     void find(EventContexts& contexts) const;
-    // Calls use(list) for the contexts of a level, those in tails too, until `max_ngrams` were seen: these
-    // are in the order of hashes, as good as a random sample.
+    // Calls use(list) for the contexts of a level until `max_ngrams` were seen: these are in the order of
+    // hashes, as good as a random sample.
     void for_each_context(std::size_t slot, std::size_t max_ngrams,
                           const std::function<std::size_t(const FoundList&)>& use) const;
     void prefetch_long_begins(const EventContexts& contexts) const;

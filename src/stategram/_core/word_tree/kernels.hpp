@@ -16,12 +16,10 @@ namespace stategram {
 constexpr std::size_t default_pass = std::size_t{1} << 22;
 
 // Directory, entries; of long lists their beginnings, words, counts and longer contexts; the numbers of
-// contexts, of n-grams, of those in one and in two longer contexts, and of contexts of each longer level in
-// tails.
-using ChainLevelArrays =
-    std::tuple<Out<std::uint32_t>, Out<std::uint8_t>, Out<std::int64_t>, Out<std::uint32_t>,
-               Out<std::uint32_t>, Out<std::uint32_t>, std::uint64_t, std::uint64_t,
-               std::tuple<std::uint64_t, std::uint64_t>, std::vector<std::uint64_t>>;
+// contexts, of n-grams, and of those in one and in two longer contexts.
+using ChainLevelArrays = std::tuple<Out<std::uint32_t>, Out<std::uint8_t>, Out<std::int64_t>,
+                                    Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>, std::uint64_t,
+                                    std::uint64_t, std::tuple<std::uint64_t, std::uint64_t>>;
 
 // codes.cpp
 std::pair<Out<std::uint32_t>, Out<std::uint8_t>> word_tree_codes(In<std::int64_t> counts,
@@ -32,10 +30,8 @@ std::pair<Out<std::uint32_t>, Out<std::uint8_t>> word_tree_codes(In<std::int64_t
 
 // chain_counts.cpp
 void extend_context_hashes(InOut<std::uint64_t> hashes, In<std::uint32_t> values, int threads);
-Out<std::uint16_t> tail_checks(In<std::uint64_t> hashes, int threads);
 ChainLevelArrays count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t> words,
-                                   std::optional<In<std::uint32_t>> next, In<std::uint16_t> checks,
-                                   std::size_t first_check, std::size_t n_tail, std::uint32_t min_count,
+                                   std::optional<In<std::uint32_t>> next, std::uint32_t min_count,
                                    int threads, std::size_t events_per_pass);
 
 // long_lists.cpp

@@ -39,16 +39,15 @@ class TreeModelKernel {
 
     // Long lists in the order of a tree: where they begin, and their bytes.
     using LongArrays = std::pair<In<std::int64_t>, In<std::uint8_t>>;
-    // The arrays of one level: directory, entries, and for each tree the long lists; how many longer contexts
-    // are in tails; the discount of Kneser-Ney; the discounts of counts for each tree.
-    using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, std::size_t,
-                                   double, std::vector<std::vector<double>>>;
-    // Streams of its values, whether it has evidence by Kneser-Ney, by counts, and whether it knows of the
-    // document.
-    using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool, bool>;
+    // The arrays of one level: directory, entries, and for each tree the long lists; the discount of
+    // Kneser-Ney; the discounts of counts for each tree.
+    using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, double,
+                                   std::vector<std::vector<double>>>;
+    // Streams of its values, whether it has evidence by Kneser-Ney, and whether it knows of the document.
+    using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool>;
     using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
-    // A network, and for each tree the vectors of its nodes, their scales, biases, and the squares of both.
-    using NodeArrays = std::tuple<In<std::int8_t>, In<float>, In<float>, In<float>, In<float>>;
+    // A network, and for each tree the vectors of its nodes, their scales and biases.
+    using NodeArrays = std::tuple<In<std::uint8_t>, In<float>, In<float>>;
     using VectorArrays = std::pair<std::shared_ptr<VectorNetwork>, std::vector<NodeArrays>>;
     // At the start of each event: 1 for that of a sentence, 2 for that of a document, else 0.
     using Starts = In<std::uint8_t>;
@@ -73,8 +72,8 @@ class TreeModelKernel {
                         "the trees have different words");
         }
         std::vector<ChainView> chain_views;
-        for (const auto& [streams, continuation, of_counts, is_document] : chains)
-            chain_views.push_back({streams, 0, 0, continuation, of_counts, is_document});
+        for (const auto& [streams, continuation, is_document] : chains)
+            chain_views.push_back({streams, 0, 0, continuation, is_document});
         std::vector<ChainLevel> level_views;
         for (const auto& arrays : levels) level_views.push_back(level_view(arrays, built.size()));
         std::size_t slot = 0;
@@ -95,7 +94,8 @@ class TreeModelKernel {
         std::vector<std::shared_ptr<const AdaptiveSource>> adaptive;
         for (const VectorArrays& one : vectors)
             if (const auto linear = std::dynamic_pointer_cast<const LinearNetwork>(one.first))
-                adaptive.push_back(adaptive_source(linear, one.second, *evidence));
+                adaptive.push_back(std::make_shared<AdaptiveSource>(
+                    AdaptiveSource{linear, vector_input(one, *evidence).trees}));
         kept_levels_ = std::move(levels);
         kept_vectors_ = std::move(vectors);
         model_ = std::make_unique<TreeModel>(evidence, std::move(vector_inputs), std::move(adaptive),
@@ -449,7 +449,7 @@ class TreeModelKernel {
     }
 
     ChainLevel level_view(const LevelArrays& arrays, std::size_t n_trees) const {
-        const auto& [directory, entries, of_trees, n_tail, discount, discounts] = arrays;
+        const auto& [directory, entries, of_trees, discount, discounts] = arrays;
         ChainLevel level;
         LevelView& view = level.view;
         view.bucket_bits = static_cast<int>(std::bit_width(directory.size() - 1)) - 1;
@@ -458,7 +458,6 @@ class TreeModelKernel {
         view.directory = directory.data();
         view.entries = entries.data();
         view.n_bytes = entries.size();
-        view.n_tail = n_tail;
         require(of_trees.size() == n_trees, "each tree needs its long lists");
         for (const auto& [begins, bytes] : of_trees) {
             require(begins.size() == of_trees[0].first.size() && bytes.size() >= long_list_padding,
@@ -483,28 +482,18 @@ class TreeModelKernel {
                 "each tree needs the vectors of its nodes");
         require(input.network->n_words() == evidence.tree(0).n_words(),
                 "a vector state has other words than the trees");
-        for (const auto& [vectors, scales, bias, squares, bias_squares] : arrays.second) {
+        for (const auto& [vectors, scales, bias] : arrays.second) {
             const std::size_t n = evidence.tree(0).n_leaves();
-            require(vectors.size() == n * input.network->width() && scales.size() == n && bias.size() == n &&
-                        squares.size() == n && bias_squares.size() == n,
+            require(vectors.size() == n * rounded_bytes(input.network->width()) && scales.size() == n &&
+                        bias.size() == n,
                     "each node needs a vector");
-            for (const In<float>* of : {&scales, &bias, &squares, &bias_squares})
+            for (const In<float>* of : {&scales, &bias})
                 check_finite(*of, "a number of the vector of a node is not finite");
-            input.trees.push_back({vectors.data(), scales.data(), bias.data()});
+            input.trees.push_back({&evidence.tree(input.trees.size()),
+                                   RoundedRows(vectors.data(), scales.data(), input.network->width()),
+                                   bias.data()});
         }
         return input;
-    }
-
-    static std::shared_ptr<const AdaptiveSource> adaptive_source(
-        const std::shared_ptr<const LinearNetwork>& network, const std::vector<NodeArrays>& nodes,
-        const TreeEvidence& evidence) {
-        auto source = std::make_shared<AdaptiveSource>(AdaptiveSource{network, {}});
-        for (std::size_t t = 0; t < nodes.size(); ++t) {
-            const auto& [vectors, scales, bias, squares, bias_squares] = nodes[t];
-            source->trees.push_back({&evidence.tree(t), vectors.data(), scales.data(), bias.data(),
-                                     squares.data(), bias_squares.data()});
-        }
-        return source;
     }
 
     // The weights of a tree after a text, and all of them while they go on learning: copies share them.

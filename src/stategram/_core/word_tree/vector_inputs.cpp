@@ -99,11 +99,11 @@ EventVectors VectorInputs::read_parts(const VectorText& text,
 
 void VectorInputs::prefetch(std::size_t tree, const std::uint32_t* nodes, int n) const {
     for (const VectorInput& input : inputs_) {
-        const VectorInput::Nodes& of = input.trees[tree];
+        const NodeVectors& of = input.trees[tree];
         for (int i = 0; i < n; ++i) {
-            const std::int8_t* const vector = of.vectors + nodes[i] * input.network->width();
-            for (std::size_t at = 0; at < input.network->width(); at += 64) stategram::prefetch(vector + at);
-            stategram::prefetch(of.scales + nodes[i]);
+            const std::uint8_t* const vector = of.vectors.bytes(nodes[i]);
+            for (std::size_t at = 0; at < rounded_bytes(input.network->width()); at += 64)
+                stategram::prefetch(vector + at);
             stategram::prefetch(of.bias + nodes[i]);
         }
     }
@@ -113,13 +113,13 @@ void VectorInputs::write(std::size_t tree, const std::uint32_t* nodes, int n, co
                          std::size_t event, float* x, std::size_t stride) const {
     const std::vector<float>& root = evidence_->count_root(tree).logit;
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
-        const VectorInput::Nodes& of = inputs_[k].trees[tree];
+        const NodeVectors& of = inputs_[k].trees[tree];
         const std::size_t width = inputs_[k].network->width();
         const float* const c = vectors.of_network[k].data() + (event - vectors.first) * width;
         for (int i = 0; i < n; ++i) {
             const std::size_t node = nodes[i];
             x[static_cast<std::size_t>(i) * stride + k] =
-                evidence(dot(c, of.vectors + node * width, width), of, node, root[node]);
+                evidence(of.vectors.dot(node, c), of, node, root[node]);
         }
     }
 }
@@ -131,24 +131,25 @@ void VectorInputs::at_all_nodes(std::size_t tree, const EventVectors& vectors, s
     std::vector<float> products(n_events * vector_padding);
     x.resize(n_events * inputs_.size() * row);
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
-        const VectorInput::Nodes& of = inputs_[k].trees[tree];
+        const NodeVectors& of = inputs_[k].trees[tree];
         const std::size_t width = inputs_[k].network->width();
         const float* const c = vectors.of_network[k].data() + (event - vectors.first) * width;
-        PackedIntegers panel(width);
+        PackedRows panel(width);
         for (std::size_t first = 0; first < n_nodes; first += vector_padding) {
             const std::size_t n = std::min(vector_padding, n_nodes - first);
             if (n_events >= min_packed) {
-                panel.pack(of.vectors + first * width, n);
+                panel.pack(of.vectors.bytes(first), n);
                 panel.multiply(n_events, c, width, products.data());
             } else {
                 for (std::size_t i = 0; i < n_events * n; ++i)
                     products[i / n * vector_padding + i % n] =
-                        dot(c + i / n * width, of.vectors + (first + i % n) * width, width);
+                        dot(c + i / n * width, of.vectors.bytes(first + i % n), width);
             }
             for (std::size_t i = 0; i < n_events; ++i)
                 for (std::size_t j = 0; j < n; ++j)
                     x[(i * inputs_.size() + k) * row + first + j] =
-                        evidence(products[i * vector_padding + j], of, first + j, root[first + j]);
+                        evidence(products[i * vector_padding + j] * of.vectors.scale(first + j), of,
+                                 first + j, root[first + j]);
         }
     }
 }

@@ -18,12 +18,8 @@ namespace stategram {
 
 // A network, and the vectors of the nodes of each tree for it.
 struct VectorInput {
-    struct Nodes {
-        const std::int8_t* vectors;
-        const float *scales, *bias;
-    };
     std::shared_ptr<const VectorNetwork> network;
-    std::vector<Nodes> trees;
+    std::vector<NodeVectors> trees;
 };
 
 // The vectors of some events: for each network those of the events from `first` on.
@@ -74,9 +70,8 @@ class VectorInputs {
     }
 
  private:
-    float evidence(float dot_product, const VectorInput::Nodes& of, std::size_t node, float root) const {
-        const float z = dot_product * of.scales[node] + of.bias[node];
-        return limited_logit(z) - root;
+    static float evidence(float dot_product, const NodeVectors& of, std::size_t node, float root) {
+        return limited_logit(dot_product + of.bias[node]) - root;
     }
     // The runs that begin with the resets of [begin, end), and at `begin`.
     static void add_runs(const VectorText& text, std::size_t begin, std::size_t end,

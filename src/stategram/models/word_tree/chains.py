@@ -12,7 +12,6 @@ from stategram.models.word_tree.values import Value
 
 MAX_LEVELS = 8
 _COUNTS = "counts:"
-_ONCE = re.compile(r"once-([1-9])")
 _DECAY = re.compile(r"0?\.[0-9]+")
 
 
@@ -27,47 +26,29 @@ class Chain:
     uses_continuation
         Whether its evidence is that of Kneser-Ney: a word counts by the longer contexts that it followed. The
         evidence of plain counts is always used.
-    single_levels
-        Contexts seen once are kept up to so many values; longer ones are left out.
 
     Examples
     --------
     >>> str(Chain.parse("w-1 g-2")), Chain.parse("counts: w-3").uses_continuation
     ('w-1 g1-2', False)
-    >>> Chain.parse("w-1 w-2 w-3 once-2").single_levels
-    2
 
     """
 
     values: tuple[Value, ...]
     uses_continuation: bool = True
-    single_levels: int = MAX_LEVELS
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.values) <= MAX_LEVELS:
             raise UsageError(f"a chain of {len(self.values)} values; 1 to {MAX_LEVELS} are possible")
-        # Equal chains are written the same.
-        if self.single_levels >= len(self.values):
-            object.__setattr__(self, "single_levels", len(self.values))
 
     @classmethod
     def parse(cls, text: str) -> Chain:
-        """Parse a chain: ``w-1 w-2``, ``counts: g1-1 g1-2`` for counts only, ``w-1 w-2 w-3 once-2``."""
+        """Parse a chain: ``w-1 w-2``, or ``counts: g1-1 g1-2`` for counts only."""
         rest = text.removeprefix(_COUNTS)
-        values = rest.split()
-        once = _ONCE.fullmatch(values[-1]) if values else None
-        return cls(
-            tuple(map(Value.parse, values[:-1] if once else values)),
-            rest == text,
-            int(once[1]) if once else MAX_LEVELS,
-        )
+        return cls(tuple(map(Value.parse, rest.split())), rest == text)
 
     def __str__(self) -> str:
-        words = [] if self.uses_continuation else [_COUNTS]
-        words += map(str, self.values)
-        if self.single_levels < len(self.values):
-            words.append(f"once-{self.single_levels}")
-        return " ".join(words)
+        return " ".join(([] if self.uses_continuation else [_COUNTS]) + list(map(str, self.values)))
 
     @property
     def crosses_sentences(self) -> bool:

@@ -33,8 +33,6 @@ class LevelCounts:
         Buckets of contexts by their hashes; the format is that of the kernel.
     long_lists
         The contexts that many words follow.
-    n_tail
-        How many levels of longer contexts are kept with a context seen once.
     contexts, ngrams
         The number of contexts, and of pairs of a context and a word.
     discount
@@ -47,7 +45,6 @@ class LevelCounts:
     directory: NDArray[np.uint32]
     entries: NDArray[np.uint8]
     long_lists: LongLists
-    n_tail: int
     contexts: int
     ngrams: int
     discount: float
@@ -82,7 +79,6 @@ class LevelCounts:
             self.directory,
             self.entries,
             list(self.long_lists),
-            self.n_tail,
             self.discount,
             self.node_discounts.tolist(),
         )
@@ -96,13 +92,10 @@ def count_chain(
     *,
     progress: Progress | None = None,
 ) -> list[LevelCounts]:
-    """Count the contexts of all levels of a chain."""
+    """Count the contexts of all levels of a chain, without those of several values seen once."""
     threads, depth = Resources.current().threads, len(chain.values)
-    checks = _tail_checks(chain, corpus, sources)
     hashes = np.full(corpus.n_events, _core.EMPTY_CONTEXT, np.uint64)
     levels: list[LevelCounts] = []
-    # By level, how many contexts are kept with shorter ones.
-    in_tails = np.zeros(depth + 1, np.int64)
     after: Stream | None = None
     for number in range(1, depth + 1):
         if progress:
@@ -115,19 +108,14 @@ def count_chain(
         has_longer = chain.uses_continuation and number < depth
         if has_longer:
             after = sources.stream_of_text(chain.values[number], corpus)
-        n_tail = max(0, chain.single_levels - number)
         try:
-            counted = _core.count_chain_level(
-                hashes, corpus.ids, after, checks, number - 1 if n_tail else 0, n_tail,
-                1 if number <= chain.single_levels else 2, threads,
-            )  # fmt: skip
+            counted = _core.count_chain_level(hashes, corpus.ids, after, 1 if number == 1 else 2, threads)
         except OverflowError as error:
             raise UsageError(
                 f"the text is too large for the chain {chain} ({error}); {TOO_LARGE_ADVICE}"
             ) from error
-        directory, entries, begins, words, counts, contexts, n_contexts, n_ngrams, seen_in, of_tails = counted
-        in_tails[number + 1 : number + 1 + n_tail] += np.array(of_tails, np.int64)
-        once, twice = seen_in[0] + int(in_tails[number]), seen_in[1]
+        directory, entries, begins, words, counts, contexts, n_contexts, n_ngrams, seen_in = counted
+        once, twice = seen_in
         levels.append(
             LevelCounts(
                 directory,
@@ -138,22 +126,9 @@ def count_chain(
                     )
                     for tree in trees
                 ),
-                n_tail,
-                n_contexts + int(in_tails[number]),
-                n_ngrams + int(in_tails[number]),
+                n_contexts,
+                n_ngrams,
                 once / max(once + 2 * twice, 1),
             )
         )
     return levels
-
-
-def _tail_checks(chain: Chain, corpus: Corpus, sources: ValueSources) -> NDArray[np.uint16]:
-    """Return for each event what is kept of its contexts of two and more values with shorter ones."""
-    threads = Resources.current().threads
-    checks = np.empty((corpus.n_events, chain.single_levels - 1), np.uint16)
-    hashes = np.full(corpus.n_events, _core.EMPTY_CONTEXT, np.uint64)
-    for number, value in enumerate(chain.values[: chain.single_levels]):
-        _core.extend_context_hashes(hashes, sources.stream_of_text(value, corpus), threads)
-        if number > 0:
-            checks[:, number - 1] = _core.tail_checks(hashes, threads)
-    return checks.reshape(-1)

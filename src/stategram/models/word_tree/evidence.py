@@ -33,6 +33,8 @@ from stategram.text import Corpus
 _SAMPLE = 1 << 20
 # The rate of Adagrad with which adaptive scoring goes on learning weights.
 _ADAPTIVE_RATE = 0.01
+# How many nodes of a tree have weights of their own.
+_FREQUENT_NODES = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +55,6 @@ class Evidence:
         The caches of the words so far.
     word_counts, word_contexts
         How often each word occurs, and after how many different words.
-    frequent_nodes
-        How many nodes of a tree have weights of their own.
     vectors
         The vector states.
 
@@ -67,7 +67,6 @@ class Evidence:
     caches: tuple[Cache, ...]
     word_counts: NDArray[np.uint32]
     word_contexts: NDArray[np.uint32]
-    frequent_nodes: int
     vectors: tuple[VectorState, ...] = ()
 
     @classmethod
@@ -80,7 +79,6 @@ class Evidence:
         caches: Sequence[Cache],
         word_contexts: NDArray[np.uint32],
         *,
-        frequent_nodes: int = 400,
         progress: Progress | None = None,
     ) -> Evidence:
         """Count the contexts of all chains in a text."""
@@ -101,7 +99,6 @@ class Evidence:
             tuple(caches),
             corpus.word_counts.astype(np.uint32),
             word_contexts,
-            frequent_nodes,
         )
         return found._with_node_discounts()
 
@@ -174,19 +171,14 @@ class Evidence:
         return _core.TreeModelKernel(
             [(tree.codes, tree.lengths) for tree in self.trees],
             [
-                (
-                    [places[value] for value in chain.values],
-                    chain.uses_continuation,
-                    True,
-                    chain.crosses_sentences,
-                )
+                ([places[value] for value in chain.values], chain.uses_continuation, chain.crosses_sentences)
                 for chain in self.chains
             ],
             [level.for_kernel() for levels in self.counts for level in levels],
             len(self.values),
             self.word_counts,
             self.word_contexts,
-            self.frequent_nodes,
+            _FREQUENT_NODES,
             self.n_classes,
             [([places[value] for value in cache.values], cache.decay) for cache in self.caches],
             [one.for_kernel(len(self.word_counts)) for one in self.vectors],

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from stategram import _core
 from stategram.contexts import ContextDefinition
 from stategram.models.state_tree import StateLevel, StateTree
 from stategram.models.word_tree.chains import Cache, Chain
@@ -22,7 +23,7 @@ from stategram.storage import Archive, Entries, Natural, array_of
 
 _Arrays = dict[str, dict[str, NDArray[Any]]]
 _MAX_DISCOUNT = 3
-_NODE_ARRAYS = ("node-vectors", "node-scales", "node-bias", "node-squares", "node-bias-squares")
+_NODE_ARRAYS = ("node-vectors", "node-scales", "node-bias")
 _Discount = Annotated[float, Meta(ge=0, le=_MAX_DISCOUNT)]
 
 
@@ -30,7 +31,6 @@ class _LevelEntries(Entries, frozen=True):
     contexts: Natural
     ngrams: Natural
     discount: _Discount
-    tail: Natural
 
 
 class _ChainEntries(Entries, frozen=True):
@@ -49,7 +49,6 @@ class _Manifest(Entries, frozen=True):
     chains: tuple[_ChainEntries, ...]
     vectors: tuple[str, ...]
     caches: tuple[str, ...]
-    frequent_nodes: Annotated[int, Meta(ge=0, lt=2**31)]
 
 
 def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
@@ -84,12 +83,7 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
     for number, (one, levels) in enumerate(zip(evidence.chains, evidence.counts, strict=True)):
         arrays[f"chain-{number}"] = _write_levels(levels)
         of_levels = [
-            {
-                "contexts": level.contexts,
-                "ngrams": level.ngrams,
-                "discount": level.discount,
-                "tail": level.n_tail,
-            }
+            {"contexts": level.contexts, "ngrams": level.ngrams, "discount": level.discount}
             for level in levels
         ]
         chains.append({"chain": str(one), "levels": of_levels})
@@ -100,7 +94,6 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
         "chains": chains,
         "vectors": [str(one.shape) for one in evidence.vectors],
         "caches": list(map(str, evidence.caches)),
-        "frequent_nodes": evidence.frequent_nodes,
     }
     return manifest, arrays
 
@@ -139,7 +132,6 @@ def read_evidence(archive: Archive, n_words: int) -> Evidence:
         caches,
         array_of(words, "counts", np.uint32, n_words),
         array_of(words, "contexts", np.uint32, n_words),
-        manifest.frequent_nodes,
         tuple(
             _read_vectors(
                 VectorShape.parse(text), archive.arrays(f"vectors-{number}"), n_words, manifest.trees
@@ -156,7 +148,8 @@ def _read_vectors(
     shape: VectorShape, arrays: Mapping[str, NDArray[Any]], n_words: int, n_trees: int
 ) -> VectorState:
     network = {name: arrays[name] for name in NETWORK_ARRAYS[shape.kind]}
-    if next(iter(network.values())).size != n_words * shape.width:
+    n_bytes = n_words * shape.width // _core.VECTOR_PADDING * _core.BLOCK_BYTES
+    if next(iter(network.values())).size != n_bytes:
         raise ValueError("the vectors of a vector state do not have its width")
     nodes = [tuple(arrays[f"{name}-{tree}"] for name in _NODE_ARRAYS) for tree in range(n_trees)]
     return VectorState(shape, network, tuple(nodes))  # type: ignore[arg-type]
@@ -187,7 +180,6 @@ def _read_levels(
                 (arrays[f"begins-{number}-{tree}"], arrays[f"bytes-{number}-{tree}"])
                 for tree in range(n_trees)
             ),
-            entry.tail,
             entry.contexts,
             entry.ngrams,
             entry.discount,

@@ -5,11 +5,10 @@ A byte of a vector state is worth more than one of any counts, but some counts t
 too large, the last vector states are left out until all, for one tree, need no more than half of the bytes.
 The order is the same for every text; it was found on held-out text, by what a byte of each is worth:
 
-1. contexts seen once, those of the most values first, of the last chain first;
-2. chains, the last of the recipe first, until half of them are left;
-3. trees, the last first, until one is left;
-4. the other chains but the first, and then the far values of the first;
-5. vector states, the last first.
+1. chains, the last of the recipe first, until half of them are left;
+2. trees, the last first, until one is left;
+3. the other chains but the first, and then the far values of the first;
+4. vector states, the last first.
 """
 
 from __future__ import annotations
@@ -53,19 +52,12 @@ def extents(chains: Sequence[Chain], n_trees: int, vectors: Sequence[VectorShape
     >>> for extent in extents(chains, 2):
     ...     print(extent.n_trees, "trees:", ", ".join(map(str, extent.chains)))
     2 trees: w-1 w-2, g1-1 g1-2
-    2 trees: w-1 w-2, g1-1 g1-2 once-1
-    2 trees: w-1 w-2 once-1, g1-1 g1-2 once-1
-    2 trees: w-1 w-2 once-1
-    1 trees: w-1 w-2 once-1
+    2 trees: w-1 w-2
+    1 trees: w-1 w-2
     1 trees: w-1
     """
     kept, of_vectors = list(chains), tuple(vectors)
     yield Extent(tuple(kept), n_trees, of_vectors)
-    for longest in range(max(len(chain.values) for chain in kept) - 1, 0, -1):
-        for place in reversed(range(len(kept))):
-            if kept[place].single_levels > longest:
-                kept[place] = replace(kept[place], single_levels=longest)
-                yield Extent(tuple(kept), n_trees, of_vectors)
     half = (len(kept) + 1) // 2
     while len(kept) > half:
         kept.pop()

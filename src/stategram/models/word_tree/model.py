@@ -106,8 +106,6 @@ class WordTreeModel(Model):
         *,
         n_predecessors: NDArray[np.uint32] | None = None,
         n_events: int = 300_000,
-        min_count: int = 1,
-        frequent_nodes: int = 400,
         budget: Budget = NO_LIMIT,
         seed: int = 0,
         progress: Progress | None = None,
@@ -131,14 +129,10 @@ class WordTreeModel(Model):
         n_events
             The number of events of the text from which weights are learned; with vector states, which must
             not know them, no more than a tenth of the text, or half of a small one.
-        min_count
-            Leave out rarer contexts of two or more values.
-        frequent_nodes
-            How many nodes of a tree have weights of their own.
         budget
             How large the file of the model may be. Vector states that need more than half of it are left
-            out, then contexts seen once, then trees and chains from the last on (`max_size.py`). UsageError
-            if ``max_size`` is too small.
+            out, then chains and trees from the last on (`max_size.py`). UsageError if ``max_size`` is too
+            small.
         seed
             The seed of the choice of events.
         progress
@@ -147,10 +141,6 @@ class WordTreeModel(Model):
         """
         if not trees or not chains:
             raise UsageError("a word tree model needs at least one tree and one chain")
-        if min_count not in (1, 2):
-            raise UsageError(f"min_count is {min_count}; 1 and 2 are possible")
-        if min_count == 2:
-            chains = [replace(chain, single_levels=1) for chain in chains]
         sources.check(values_of(chains, caches))
         heldout = None if heldout is None else as_corpus(corpus.vocabulary, heldout)
         if n_predecessors is None:
@@ -165,7 +155,6 @@ class WordTreeModel(Model):
                 chains,
                 caches,
                 vectors,
-                frequent_nodes,
                 subprogress(progress, 0.0, 0.2),
             )
             sources, progress = sources.only(values_of(chains, caches)), subprogress(progress, 0.2, 1.0)
@@ -176,7 +165,6 @@ class WordTreeModel(Model):
             chains,
             caches,
             n_predecessors,
-            frequent_nodes=frequent_nodes,
             progress=subprogress(progress, 0.0, 0.2 if vectors else 0.4),
         )
         if vectors:
@@ -553,7 +541,6 @@ def _largest_within(
     chains: Sequence[Chain],
     caches: Sequence[Cache],
     vectors: Sequence[VectorShape],
-    frequent_nodes: int,
     progress: Progress | None,
 ) -> tuple[Sequence[Chain], Sequence[WordTree], Sequence[VectorShape]]:
     """Return what the largest model of at most `max_size` bytes has, `reserved` included."""
@@ -562,9 +549,8 @@ def _largest_within(
     def without_counts(extent: Extent) -> Evidence:
         kept = sources.only(values_of(extent.chains, caches))
         of_trees = trees[: extent.n_trees]
-        return Evidence.count(
-            nothing, of_trees, kept, extent.chains, caches, none, frequent_nodes=frequent_nodes
-        ).with_unlearned_vectors(extent.vectors)
+        evidence = Evidence.count(nothing, of_trees, kept, extent.chains, caches, none)
+        return evidence.with_unlearned_vectors(extent.vectors)
 
     def size_without_counts(extent: Extent) -> int:
         evidence = without_counts(extent)

@@ -1,8 +1,8 @@
 """The values of contexts: for each event, a number for what is known of the words before it.
 
-``w-2`` is the word two positions back, ``t-2`` its tag, ``g1-2`` its class in the first set of classes,
-``s1-1`` the state of the context that ends with the last word, in the first clustering of contexts; ``r-2``
-is the last but one rare word, which may be in an earlier sentence of the document.
+``w-2`` is the word two positions back, ``g1-2`` its class in the first set of classes, ``s1-1`` the state of
+the context that ends with the last word, in the first clustering of contexts; ``r-2`` is the last but one
+rare word, which may be in an earlier sentence of the document.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from stategram.errors import UsageError
 from stategram.models.state_tree import StateTree
 from stategram.text import BEGIN, END, Corpus
 
-_VALUE = re.compile(r"([wt]|[gs][1-9]?|r)-([1-9][0-9]?)")
-_EXAMPLE = "expected for instance w-1, g2-3, t-1, s1-1 or r-2"
+_VALUE = re.compile(r"(w|[gs][1-9]?|r)-([1-9][0-9]?)")
+_EXAMPLE = "expected for instance w-1, g2-3, s1-1 or r-2"
 MAX_RARE = 8
 
 Stream = NDArray[np.uint32]
@@ -39,7 +39,7 @@ class Value:
     """
 
     source: str
-    """Where it comes from: words ``w``, tags ``t``, classes ``g1``, states ``s1``, rare words ``r``."""
+    """Where it comes from: words ``w``, classes ``g1``, states ``s1``, rare words ``r``."""
     distance: int
 
     @classmethod
@@ -101,7 +101,7 @@ class ValueSources:
     Parameters
     ----------
     labels
-        For tags ``t`` and sets of classes ``g1``, ``g2``: the label of each word, by its id.
+        For each set of classes, ``g1``, ``g2``: the class of each word, by its id.
     states
         The clusterings of contexts.
     is_rare

@@ -39,10 +39,10 @@ _SECONDS_PER_REPORT = 0.5
 
 # What files and kernels have of a network.
 NETWORK_ARRAYS = {
-    "linear": ("near", "near-scales", "near-squares", "far", "far-scales", "positions", "sums", "decays"),
+    "linear": ("near", "near-scales", "far", "far-scales", "positions", "sums", "decays"),
     "recurrent": ("words", "word-scales", "matrix", "bias"),
 }
-NodeArrays: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+NodeArrays: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class VectorState:
     network
         The arrays of the network, by name.
     nodes
-        For each tree the vectors of its nodes in 8 bits, their scales, biases, and the squares of both.
+        For each tree the vectors of its nodes in 4 bits, their scales and biases.
 
     """
 
@@ -94,10 +94,10 @@ class VectorState:
     @property
     def parameters(self) -> int:
         """The numbers of the network and of the vectors of nodes."""
-        sizes = [
-            array.size for name, array in self.network.items() if not name.endswith(("scales", "squares"))
-        ]
-        return sum(sizes) + sum(vectors.size + bias.size for vectors, _, bias, _, _ in self.nodes)
+        arrays = [array for name, array in self.network.items() if not name.endswith("scales")]
+        arrays += [array for vectors, _, bias in self.nodes for array in (vectors, bias)]
+        numbers = _core.VECTOR_PADDING / _core.BLOCK_BYTES
+        return sum(round(array.size * (numbers if array.dtype == np.uint8 else 1)) for array in arrays)
 
     @property
     def n_bytes(self) -> int:
@@ -108,8 +108,9 @@ class VectorState:
     def for_kernel(self, n_words: int) -> tuple[_core.VectorNetwork, list[NodeArrays]]:
         """Return what the kernel takes."""
         made = _core.LinearNetwork if self.shape.kind == "linear" else _core.RecurrentNetwork
-        network = made(n_words, *(self.network[name] for name in NETWORK_ARRAYS[self.shape.kind]))
-        return network, list(self.nodes)
+        arrays = [self.network[name] for name in NETWORK_ARRAYS[self.shape.kind]]
+        arrays = [one.astype(np.float32) if one.dtype == np.float16 else one for one in arrays]
+        return made(n_words, *arrays), list(self.nodes)
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,6 @@ def _learn_linear(
     network: dict[str, NDArray[Any]] = {
         "near": near,
         "near-scales": near_scales,
-        "near-squares": learner.near_squares(),
         "far": far,
         "far-scales": far_scales,
         "positions": learner.positions(),
@@ -240,7 +240,7 @@ def _learn_recurrent(
     network: dict[str, NDArray[Any]] = {
         "words": words,
         "word-scales": scales,
-        "matrix": learner.matrix(),
+        "matrix": learner.matrix().astype(np.float16),
         "bias": learner.bias(),
     }
     return VectorState(shape, network, tuple(learner.nodes()))
