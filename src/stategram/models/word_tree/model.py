@@ -44,9 +44,9 @@ from stategram.resources import Resources
 from stategram.storage import Archive, Entries, Finite, array_of
 from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary, as_corpus
 
-# Vector states learn from what is not left out for the weights: nine tenths of a text, at least half of a
+# Vector states learn from what is not left out for the weights: nineteen twentieths of a text, at least half of a
 # small one.
-_LEFT_OUT, _SMALL = 0.1, 20_000
+_LEFT_OUT, _SMALL = 0.05, 20_000
 # What a manifest has of the training of a model, besides the numbers of its contexts; at most.
 _REPORT_BYTES = 8192
 
@@ -128,7 +128,7 @@ class WordTreeModel(Model):
             Before how many different words each word occurs; counted if None.
         n_events
             The number of events of the text from which weights are learned; with vector states, which must
-            not know them, no more than a tenth of the text, or half of a small one.
+            not know them, at most a twentieth of the text, or half of a small one.
         budget
             How large the file of the model may be. Vector states that need more than half of it are left
             out, then chains and trees from the last on (`max_size.py`). UsageError if ``max_size`` is too
