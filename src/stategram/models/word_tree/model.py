@@ -261,7 +261,7 @@ class WordTreeModel(Model):
         return ("no words", "last word", "last 2 words", "last 3 words")
 
     def contributions(self, history: History, word: str) -> dict[str, float]:
-        """Return what each chain and the caches add to the log-odds on the way to a word, in nats."""
+        """Return what each kind of evidence adds to the log-odds on the way to a word, in nats."""
         sums: dict[str, float] = {}
         for step in self.explain(history, word):
             for name, nats in step.evidence.items():
@@ -463,7 +463,7 @@ class WordTreeModel(Model):
             )
         path = self.evidence.trees[tree].path(id)
         vectors = [f"{one.shape} state" for one in self.evidence.vectors]
-        names = ["no context", *vectors, *map(str, self.evidence.chains), "caches"]
+        names = ["no context", *vectors, *map(str, self.evidence.chains), "text so far"]
         firsts = [0, *kernel.first_inputs()]
         steps = []
         for bit, row in zip(path, found.reshape(len(path), -1), strict=True):
@@ -594,7 +594,7 @@ class WalkStep(NamedTuple):
     probability: float
     """The probability of that side."""
     evidence: dict[str, float]
-    """What each chain, the caches, and frequencies without a context add to its log-odds."""
+    """What each chain and vector state, the text so far (adaptive), and no context add to its log-odds."""
 
 
 @dataclass(frozen=True, eq=False)
