@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fuzz.archives import Damaged, Flipped, OnTheHeap
 from fuzz.campaign import Campaign
+from fuzz.counts import Counts
 from fuzz.environment import Environment
 from fuzz.files import Files
 from fuzz.kills import Kills
@@ -18,7 +19,8 @@ from fuzz.running import Failure, run
 from fuzz.threads import Threads
 
 CAMPAIGNS: dict[str, type[Campaign]] = {
-    kind.name: kind for kind in (Files, Damaged, OnTheHeap, Flipped, Kills, Races, Environment, Threads)
+    kind.name: kind
+    for kind in (Files, Counts, Damaged, OnTheHeap, Flipped, Kills, Races, Environment, Threads)
 }
 
 

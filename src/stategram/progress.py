@@ -49,15 +49,16 @@ def report_each(
 ) -> Iterator[Result]:
     """Yield the results of `total` pieces of work, such as files; report how many are done and the time left.
 
-    >>> list(report_each("ab", 2, "files", lambda fraction, message: print(fraction, message[:12])))
-    0.5 1 of 2 files
+    >>> list(report_each("ab", 2, "files", lambda fraction, message: print(fraction, message[:13])))
+    0.5 1 of 2 files,
     1.0 2 of 2 files
     ['a', 'b']
     """
     began = time.monotonic()
     for done, result in enumerate(results, 1):
         if progress is not None:
-            progress(done / total, f"{done:,} of {total:,} {unit}, {time_left(began, done / total)}")
+            left = f", {time_left(began, done / total)}" if done < total else ""
+            progress(done / total, f"{done:,} of {total:,} {unit}{left}")
         yield result
 
 

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:Deprecati
 
 TRIES = {
     "files": 400,
+    "counts": 23,
     "archives": 60,
     "heap": 30,
     "flips": 100,
