@@ -23,6 +23,7 @@ from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSetti
 from stategram.models.model import (
     HISTORIES,
     Model,
+    Text,
     draw_from,
     require_model,
     scoring_threads,
@@ -225,6 +226,11 @@ class Mixture(Model):
     def with_history(self, history: str) -> Mixture:
         """Return the mixture of the parts with another history; the weights stay the same."""
         return replace(self, parts=tuple(part.with_history(history) for part in self.parts))
+
+    def fit_unknown(self, heldout: Text) -> Mixture:
+        """Return the mixture of parts with the probability of ``<unk>`` fitted; the weights stay the same."""
+        text = self._corpus(heldout)
+        return replace(self, parts=tuple(part.fit_unknown(text) for part in self.parts))
 
     def _map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> Mixture:
         return replace(self, parts=tuple(part._map_ngrams(function) for part in self.parts))

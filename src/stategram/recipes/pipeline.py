@@ -61,7 +61,8 @@ def train_recipe(
         text (`read_counts`) are enough for an n-gram model of words.
     heldout
         Further text, of the same kind, of which nothing is in `corpus`; needed to learn weights, not for a
-        recipe with one part that learns none, such as an n-gram model.
+        recipe with one part that learns none, such as an n-gram model. With it, the probability of ``<unk>``
+        of n-gram models is fitted (`Model.fit_unknown`).
     recipe
         ``fast``, ``paper``, ``best``, the name of a TOML file, or a `Recipe`.
     tags
@@ -102,8 +103,8 @@ def train_recipe(
     if heldout is None and recipe.needs_heldout:
         raise UsageError(f"recipe {recipe.name} learns weights; give a held-out text")
     training = Training(text, corpus_from_sentences([], vocabulary=text.vocabulary), seed=seed)
-    if heldout is not None and recipe.needs_heldout:
-        training.heldout = _heldout(heldout, training.corpus)
+    if heldout is not None:
+        training.heldout = _heldout(heldout, training, whole=recipe.needs_heldout)
     recipe = recipe.with_tags(tags).resolve(text)
     opened: AbstractContextManager[Store | None] = nullcontext()
     if checkpoint is not None:
@@ -146,7 +147,8 @@ def _train_parts(
             title = f"part {number} of {total}: {part.title}"
             _log.info("%s", title)
             step = titled(step, title)
-        models.append(train_part(part, training, step, budget=limit).model)
+        model = train_part(part, training, step, budget=limit).model
+        models.append(model.fit_unknown(training.heldout))
         _log.info("%r, %.1f s", models[-1], time.monotonic() - started)
     training.forget_counts()
     return models
@@ -204,13 +206,14 @@ def train_part(
     return trained
 
 
-def _heldout(given: Corpus | Iterable[str], corpus: Corpus) -> Corpus:
+def _heldout(given: Corpus | Iterable[str], training: Training, *, whole: bool) -> Corpus:
     """Return the held-out text in the vocabulary of the text, if it is of any use."""
     try:
-        heldout = as_corpus(corpus.vocabulary, given)
+        heldout = as_corpus(training.text.vocabulary, given)
     except BadDataError as error:
         raise BadDataError(f"held-out text: {error}") from error
-    if contains_text(corpus, heldout):
+    # N-grams are counted without the whole text in memory: it is not read for this alone.
+    if (whole or isinstance(training.text, Corpus)) and contains_text(training.corpus, heldout):
         raise UsageError(
             "the held-out text is in the training text: all weight would go to the model that remembers it "
             "best; give a text of which nothing is in the training text"

@@ -237,14 +237,14 @@ class SpacedWords:
         sizes: list[int] = []
         numbers: list[int] = []
         for text in texts:
-            is_raw = isinstance(text, str)
-            of_text = split_line(text, text_format.split) if is_raw else words_of(text) or []
+            raw = split_line(text, text_format.split) if isinstance(text, str) else None
+            of_text = words_of(text) or [] if raw is None else raw
             words += of_text
             numbers.append(len(of_text))
             if tokenizer is None:
                 sizes += [1] * len(of_text)
             else:
-                sizes += tokenizer.n_letters(of_text) if is_raw else map(len, of_text)
+                sizes += map(len, of_text) if raw is None else tokenizer.n_letters(raw)
         sizes = [0 if word in _MARKERS else size for word, size in zip(words, sizes, strict=True)]
         ids, spelling = block.corpus.ids, block.spelling
         is_word = ids != END
