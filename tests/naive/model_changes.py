@@ -73,7 +73,7 @@ def filtered(model: NaiveNgramModel, kept: Collection[int]) -> NaiveNgramModel:
 
 
 def unknown_scaled(probs: Sequence[float], factor: float) -> list[float]:
-    """The distribution with the odds of <unk> multiplied: p'(w) = p(w) / Z, p'(<unk>) = factor p(<unk>) / Z."""
+    """The odds of <unk> multiplied: p'(w) = p(w) / Z, p'(<unk>) = factor p(<unk>) / Z."""
     weights = [factor * p if word == UNKNOWN else p for word, p in enumerate(probs)]
     return [weight / sum(weights) for weight in weights]
 

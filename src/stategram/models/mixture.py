@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.display import Description, plural
 from stategram.errors import UsageError
-from stategram.models.alignment import AlignedPart
+from stategram.models.alignment import AlignedPart, require_same_format
 from stategram.models.approximation.targets import MixtureTargets, Targets
 from stategram.models.distributions import Distributions
 from stategram.models.gate import Gate, GateEntries
@@ -140,6 +140,7 @@ class Mixture(Model):
         for model in parts:
             require_model(model)
         _require_several(parts)
+        require_same_format(parts)
         settings = FitSettings(max_iterations, tolerance)
         equal = Gate.constant(np.full(len(parts), 1 / len(parts)))
         mixture = cls(parts, equal, **parts[0].origin)
