@@ -23,11 +23,11 @@ from stategram.models import (
     load_model,
     size_within,
 )
-from stategram.progress import Progress, subprogress
+from stategram.progress import Progress, subprogress, with_time_left
 from stategram.recipes.max_size import TrainedPart, parts_within
 from stategram.recipes.part import Part, Trained
 from stategram.recipes.recipe import Recipe, read_recipe
-from stategram.recipes.training import Training, TrainingText, titled
+from stategram.recipes.training import Training, TrainingText
 from stategram.storage import Store
 from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
 
@@ -97,6 +97,7 @@ def train_recipe(
     if not isinstance(recipe, Recipe):
         recipe = read_recipe(recipe)
     recipe.check_budget(budget)
+    progress = with_time_left(progress)
     text = corpus if isinstance(corpus, TrainingText) else corpus_from_sentences(corpus)
     if text.n_events == 0:
         raise BadDataError("the text has no words; give sentences of words separated by white space")
@@ -142,11 +143,10 @@ def _train_parts(
     total = len(recipe.part)
     for number, part in enumerate(recipe.part, 1):
         started = time.monotonic()
-        step = subprogress(progress, (number - 1) / total, number / total)
-        if total > 1:
-            title = f"part {number} of {total}: {part.title}"
+        title = f"part {number} of {total}: {part.title}" if total > 1 else ""
+        step = subprogress(progress, (number - 1) / total, number / total, title)
+        if title:
             _log.info("%s", title)
-            step = titled(step, title)
         model = train_part(part, training, step, budget=limit).model
         models.append(model.fit_unknown(training.heldout))
         _log.info("%r, %.1f s", models[-1], time.monotonic() - started)
@@ -169,7 +169,10 @@ def _together(
         return replace(models[0], metadata=metadata)
     started = time.monotonic()
     mixture = Mixture.fit(
-        models, training.heldout, buckets=recipe.mixture.buckets, progress=titled(progress, "mixing")
+        models,
+        training.heldout,
+        buckets=recipe.mixture.buckets,
+        progress=subprogress(progress, 0.0, 1.0, "mixing"),
     )
     _log.info("mixing, %.1f s", time.monotonic() - started)
     parts = [dict(model.metadata) for model in models]

@@ -256,13 +256,6 @@ class Training:
         _log.info("%s: %.1f s", title, seconds)
 
 
-def titled(progress: Progress | None, title: str) -> Progress | None:
-    """Begin the messages of a step with its title."""
-    if progress is None:
-        return None
-    return lambda fraction, message: progress(fraction, f"{title}: {message}" if message else title)
-
-
 def _arrays(corpus: Corpus) -> tuple[NDArray[Any], ...]:
     return corpus.ids, corpus.sentence_starts, corpus.document_starts
 
