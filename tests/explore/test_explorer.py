@@ -117,8 +117,8 @@ def test_every_view_counts_the_same_classes(kind: str) -> None:
     one = Explorer([ExploredModel("it", model_of(kind))])
     for source, (leaf, _) in class_sources(model_of(kind)).items():
         map_, tree = (one.answer(name, {"source": source}) for name in ("classes", "tree"))
-        assert map_["n"] == tree["n"] - len(tree["boundaries"])
-        assert map_["boundaries"] == tree["boundaries"]
+        assert map_["n"] == tree["n"] - len(tree["special"])
+        assert map_["special"] == tree["special"]
         if isinstance(leaf, CategoryNgramModel | ClusteredModel):
             assert map_["n"] == leaf.n_categories
 
