@@ -68,7 +68,7 @@ def test_of_word_classes(smoothing: str) -> None:
         log_probs = model.score(corpus).log_probs
     with use_resources(threads=2):
         assert again.score(corpus).log_probs.tobytes() == log_probs.tobytes()
-    assert repr(model) == "CategoryNgramModel(order 4, 7 categories)"
+    assert repr(model) == "CategoryNgramModel(order 4, 6 categories)"
     model.check()
 
 

@@ -82,7 +82,8 @@ def mix(
 
     The vocabulary has the words of all. Words that a model lacks share one half of the probability of its
     <unk> evenly, and <unk> keeps the other half, so that everything sums to one; a model without <unk> leaves
-    them to the others. The perplexities shown are those over this vocabulary.
+    them to the others. Where weights are learned, the probability of <unk> of n-gram models is fitted to the
+    held-out text first. Models whose training text was read differently, as in lower case, are refused.
 
     A mixture keeps its models as they are. With --arpa they become one back-off model of the n-grams of all,
     each with the weighted sum of its probabilities: about as good, quicker, and for all tools.
