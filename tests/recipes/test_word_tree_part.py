@@ -167,10 +167,10 @@ def test_every_step_has_a_name_and_one_time_is_left(texts: tuple[Corpus, Corpus]
     train_recipe(*texts, "best", progress=lambda fraction, message: reported.append((fraction, message)))
     fractions, messages = zip(*reported, strict=True)
     assert list(fractions) == sorted(fractions)
-    names = ("word classes, set ", "word trees: ", "context states", "contexts: ", "vector state")
-    names += ("weights, pass ", "tuning: ")
+    names = ["word classes, set ", "word trees: ", "context states", "contexts: ", "vector state"]
+    names += ["weights, pass ", "tuning: "]
     first = [next((name for name in names if one.startswith(name)), one) for one in messages]
-    assert list(dict.fromkeys(first)) == list(names)
+    assert list(dict.fromkeys(first)) == names
     assert all(one.count(" left") - one.count("left-out") == 1 for one in messages if one != messages[0])
     assert all(
         "perplexity" not in one or "text" in one or "set" in one or "states" in one for one in messages

@@ -37,7 +37,7 @@ REGIONS = st.lists(
     min_size=1,
     max_size=5,
 )
-NAMES = {"text_column": "text", "id_column": "item", "region_column": "region"}
+NAMES: Any = {"text_column": "text", "id_column": "item", "region_column": "region"}
 
 
 def model_of_format(text_format: TextFormat) -> NgramModel:

@@ -103,7 +103,8 @@ def train_recipe(
         raise BadDataError("the text has no words; give sentences of words separated by white space")
     if heldout is None and recipe.needs_heldout:
         raise UsageError(f"recipe {recipe.name} learns weights; give a held-out text")
-    training = Training(text, corpus_from_sentences([], vocabulary=text.vocabulary), seed=seed)
+    no_text = corpus_from_sentences([], vocabulary=text.vocabulary)
+    training = Training(text, no_text, seed=seed, fits_unknown=True)
     if heldout is not None:
         training.heldout = _heldout(heldout, training, whole=recipe.needs_heldout)
     recipe = recipe.with_tags(tags).resolve(text)
@@ -147,8 +148,7 @@ def _train_parts(
         step = subprogress(progress, (number - 1) / total, number / total, title)
         if title:
             _log.info("%s", title)
-        model = train_part(part, training, step, budget=limit).model
-        models.append(model.fit_unknown(training.heldout))
+        models.append(train_part(part, training, step, budget=limit).model)
         _log.info("%r, %.1f s", models[-1], time.monotonic() - started)
     training.forget_counts()
     return models

@@ -68,6 +68,8 @@ class Training:
     heldout: Corpus
     store: Store | None = None
     seed: int = 0
+    fits_unknown: bool = False
+    """Whether n-gram models learn p(<unk>) from the held-out text; those of the paper's tables do not."""
     shared_seconds: dict[str, float] = field(default_factory=dict)
     last_clustering: Clustering | None = None
     """The clustering of the part trained last: the next may differ in its smoothing only."""

@@ -150,30 +150,21 @@ _COLUMNS = {
 COLUMNS = {name: column.meaning for name, column in _COLUMNS.items()}
 """The columns of words that can be chosen, and what each of them has."""
 
-SCORE_COLUMNS = ("sentence", "position", "word", "log10_prob", "surprisal", "order", "unknown")
-"""Those of the command `score` unless others are chosen."""
-
 SENTENCE_COLUMNS = ("sentence", "words", "unknown", "log10_prob", "perplexity")
 
 UNITS = ("token", "word", "sentence", "region")
 """What a table has a row for."""
 
-_OF_SPANS = (
-    *("log10_prob", "surprisal", "unknown", "log10_frequency"),
-    *("length", "entropy", "entropy_reduction", "parts"),
-)
+_DEFAULT = ("sentence", "position", "word", "log10_prob", "surprisal", "order", "unknown")
 COLUMNS_OF = {
     "token": tuple(COLUMNS),
-    "word": ("sentence", "position", "word", *_OF_SPANS),
-    "region": ("sentence", "position", *_OF_SPANS),
+    "word": tuple(name for name in COLUMNS if name not in ("order", "state")),
+    "region": tuple(name for name in COLUMNS if name not in ("order", "state", "word")),
 }
-"""The columns that tables of each unit may have; the number of tokens is always there."""
-DEFAULT_COLUMNS = {
-    "token": SCORE_COLUMNS,
-    "word": ("sentence", "position", "word", "log10_prob", "surprisal", "unknown"),
-    "region": ("sentence", "position", "log10_prob", "surprisal", "unknown"),
-}
-"""The columns of each unit unless others are chosen."""
+"""The columns that tables of each unit may have; those of words and regions have the number of tokens too."""
+
+DEFAULT_COLUMNS = {unit: tuple(name for name in _DEFAULT if name in of) for unit, of in COLUMNS_OF.items()}
+"""The columns of each unit that the command `score` writes unless others are chosen."""
 
 
 def base_of(base: object) -> Base:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -182,7 +182,8 @@ class ItemBlock:
     @classmethod
     def of_sentences(cls, sentences: Sentences, text_format: TextFormat) -> ItemBlock:
         """Return sentences, each of which is a row of its own."""
-        texts = list(sentences)
+        # Iterators are read twice.
+        texts = [list(one) if isinstance(one, Iterator) else one for one in sentences]
         block = block_of_sentences(texts, text_format)
         return cls(block, texts, np.arange(1, len(texts) + 1), text_format, {})
 
