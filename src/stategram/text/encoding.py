@@ -211,12 +211,12 @@ class SpacedWords:
     """The words between white space of some texts; where text is tokenized, one may have several tokens.
 
     >>> text_format = TextFormat(tokenize="words")
-    >>> block = block_of_sentences(["“I know Mr.” Smith…"], text_format)
-    >>> found = SpacedWords.of(["“I know", "Mr.” Smith…"], block, text_format)
+    >>> block = block_of_sentences(["“I met Mr. Smith…”"], text_format)
+    >>> found = SpacedWords.of(["“I met Mr.", "Smith…”"], block, text_format)
     >>> found.words, found.texts.tolist()
-    (['“I', 'know', 'Mr.”', 'Smith…'], [0, 0, 1, 1])
+    (['“I', 'met', 'Mr.', 'Smith…”'], [0, 0, 0, 1])
     >>> block.spelling.words[3:], found.of_events.tolist()
-    (('"', '...', 'I', 'Mr.', 'Smith', 'know'), [0, 0, 1, 2, 2, 3, 3, 3])
+    (('"', '...', 'I', 'Mr.', 'Smith', 'met'), [0, 0, 1, 2, 3, 3, 3, 3])
     """
 
     words: list[str]
