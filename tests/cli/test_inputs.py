@@ -209,7 +209,7 @@ def test_a_class_file_is_enough(texts: Path, tmp_path: Path, capfd: pytest.Captu
         assert status == 0, err
         assert "100.0% of the text" in err
     found = open_model(tmp_path / "model.tsv", CategoryNgramModel)
-    assert (found.order, found.n_categories) == (5, 7)
+    assert (found.order, found.n_categories) == (5, 6)
     lines = train.read_text().splitlines()
     expected = CategoryNgramModel.train(lines, read_classes(tmp_path / "classes.tsv"), 5)
     assert found.perplexity(lines) == pytest.approx(expected.perplexity(lines), rel=1e-12)

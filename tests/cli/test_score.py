@@ -120,7 +120,7 @@ def test_score_gives_a_line_a_sentence(made: Path, tmp_path: Path, capfd: pytest
     assert float(lines[1][4]) == pytest.approx(model.perplexity("a zebra sat"), abs=0.51e-6)
 
 
-@pytest.mark.parametrize("by", ["word", "sentence"])
+@pytest.mark.parametrize("by", ["token", "word", "sentence"])
 def test_several_texts_are_one_table_each_scored_for_itself(
     by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,13 +136,13 @@ def test_several_texts_are_one_table_each_scored_for_itself(
     expected = [f"file\t{alone[0][0]}"]
     for name, lines in zip(names, alone, strict=True):
         expected += [f"{name}\t{line}" for line in lines[1:]]
-    assert len(expected) == 1 + {"word": 8 + 160 + 3, "sentence": 2 + 40 + 1}[by]
+    assert len(expected) == 1 + {"token": 8 + 160 + 3, "word": 6 + 120 + 2, "sentence": 2 + 40 + 1}[by]
     status, out, err = run("score", "cache", *names, "--by", by, capfd=capfd)
     assert (status, out.splitlines()) == (0, expected)
     assert run("score", "cache", *names, "--by", by, "-o", "scores.tsv.gz", "-q", capfd=capfd) == (0, "", "")
     with gzip.open("scores.tsv.gz", "rt") as file:
         assert file.read() == out
-    if by == "word":
+    if by == "token":
         parquet = pytest.importorskip("pyarrow.parquet")
         assert run("score", "cache", *names, "-o", "scores.parquet", capfd=capfd)[0] == 0
         words = parquet.read_table("scores.parquet").select(["file", "word"]).to_pylist()

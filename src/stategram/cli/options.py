@@ -258,7 +258,7 @@ heldout_option = click.option(
     multiple=True,
     callback=once,
     metavar="FILE",
-    help="Held-out text, on which weights are learned.",
+    help="Held-out text, on which weights and the probability of <unk> are learned.",
 )
 
 

@@ -151,7 +151,8 @@ def train(
 
     The model is an n-gram model; with --context or --recipe it is a mixture of several models or a word tree
     (--recipe fast, best), which takes longer and predicts better. What learns weights needs a held-out text
-    (--heldout) of a few thousand sentences; a recipe with one n-gram model needs none.
+    (--heldout) of a few thousand sentences; a recipe with one n-gram model needs none, but fits the
+    probability of <unk> to it.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin, always a text. White space is that of Unicode
     (no-break spaces too), while ARPA files and KenLM know that of ASCII only; --split ascii is for texts such

@@ -1,5 +1,6 @@
 """Models of p(w | history), all with the same methods."""
 
+from stategram.models.alignment import require_same_format
 from stategram.models.approximation.approximate import approximate
 from stategram.models.budget import NO_LIMIT, Budget
 from stategram.models.cache import CacheModel, check_decays
@@ -97,6 +98,7 @@ __all__ = [
     "prune_model",
     "random_history",
     "require_model",
+    "require_same_format",
     "score_parts",
     "size_within",
     "state_after",

@@ -219,6 +219,25 @@ class Model(ABC):
             "prune the parts of a mixture and mix them again (stategram mix), or train with --vocab-file"
         )
 
+    def fit_unknown(self, heldout: Text) -> Self:
+        """Return the model with the probability of ``<unk>`` fitted to held-out text, if it has n-grams.
+
+        One number is learned: by how much the odds of ``<unk>`` after every history are multiplied, so that
+        it is as frequent as expected. The other words keep their proportions. Mixtures fit their n-gram
+        models of words; what learns ``<unk>`` in another way stays as it is, and so does a model if the text
+        has no unknown words.
+
+        Examples
+        --------
+        >>> from stategram import NgramModel
+        >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
+        >>> fitted = model.fit_unknown(["the cat slept", "a zebra ran", "the dog ran"])
+        >>> float(model.distribution("the")[0].round(3)), float(fitted.distribution("the")[0].round(3))
+        (0.031, 0.147)
+
+        """
+        return self
+
     @property
     def predicts_unknown(self) -> bool:
         """Whether unknown words have a probability; in an ARPA file without ``<unk>`` they have none."""

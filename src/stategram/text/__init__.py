@@ -12,6 +12,7 @@ from stategram.text.corpus import (
 )
 from stategram.text.encoding import (
     LineBlock,
+    SpacedWords,
     as_corpus,
     block_of_sentences,
     corpus_from_sentences,
@@ -61,6 +62,7 @@ __all__ = [
     "ReadStats",
     "Sentences",
     "Source",
+    "SpacedWords",
     "Split",
     "TextFormat",
     "UnknownCount",

@@ -22,8 +22,11 @@ from stategram.text.corpus import (
 )
 from stategram.text.files import Source, file_names, total_size
 from stategram.text.format import FormatOverride, TextFormat, WordChoice
-from stategram.text.lines import LineEncoder, Lines, Sentences, lines_of_sentences, read_lines
-from stategram.text.vocabulary import Vocabulary
+from stategram.text.lines import LineEncoder, Lines, Sentences, lines_of_sentences, read_lines, words_of
+from stategram.text.tokenizer import Tokenizer
+from stategram.text.vocabulary import END, SPECIAL_WORDS, Vocabulary, split_line
+
+_MARKERS = frozenset(SPECIAL_WORDS[1:])  # the encoder drops them
 
 
 def read_corpus(
@@ -199,6 +202,58 @@ class LineBlock:
     """The words as they are spelled in the text, with the same ids."""
     lines: NDArray[np.int64]
     """The line number of each sentence, from 1."""
+    source: Lines | None = None
+    """The lines as they are in a file."""
+
+
+@dataclass(frozen=True, eq=False)
+class SpacedWords:
+    """The words between white space of some texts; where text is tokenized, one may have several tokens.
+
+    >>> text_format = TextFormat(tokenize="words")
+    >>> block = block_of_sentences(["“I met Mr. Smith…”"], text_format)
+    >>> found = SpacedWords.of(["“I met Mr.", "Smith…”"], block, text_format)
+    >>> found.words, found.texts.tolist()
+    (['“I', 'met', 'Mr.', 'Smith…”'], [0, 0, 0, 1])
+    >>> block.spelling.words[3:], found.of_events.tolist()
+    (('"', '...', 'I', 'Mr.', 'Smith', 'met'), [0, 0, 1, 2, 3, 3, 3, 3])
+    """
+
+    words: list[str]
+    """As they are in the texts."""
+    texts: NDArray[np.int64]
+    """The text that each is in, from 0."""
+    of_events: NDArray[np.int64]
+    """The word that each event belongs to; a sentence end belongs to the word before it."""
+
+    @classmethod
+    def of(cls, texts: Sentences, block: LineBlock, text_format: TextFormat) -> SpacedWords:
+        """Align words with the events of a block, which has the same texts, joined by white space.
+
+        The tokens of a word depend on its neighbours, but not how many characters they have together.
+        """
+        tokenizer = Tokenizer() if text_format.tokenize else None
+        words: list[str] = []
+        sizes: list[int] = []
+        numbers: list[int] = []
+        for text in texts:
+            raw = split_line(text, text_format.split) if isinstance(text, str) else None
+            of_text = words_of(text) or [] if raw is None else raw
+            words += of_text
+            numbers.append(len(of_text))
+            if tokenizer is None:
+                sizes += [1] * len(of_text)
+            else:
+                sizes += map(len, of_text) if raw is None else tokenizer.n_letters(raw)
+        sizes = [0 if word in _MARKERS else size for word, size in zip(words, sizes, strict=True)]
+        ids, spelling = block.corpus.ids, block.spelling
+        is_word = ids != END
+        lengths = is_word * (1 if tokenizer is None else spelling.lengths[ids])
+        ends = np.cumsum(sizes, dtype=np.int64)
+        # The first character of a token, and the last one before a sentence end.
+        characters = np.cumsum(lengths) - lengths - ~is_word
+        of_events = np.searchsorted(ends, characters, side="right")
+        return cls(words, np.repeat(np.arange(len(numbers)), numbers), of_events)
 
 
 def read_line_blocks(
@@ -223,7 +278,7 @@ def read_line_blocks(
     wide_space = None
     has_words = after_mark = False
     for lines in read_lines(name, block_size, live=live):
-        block = _line_block(encoder, lines, text_format)
+        block = replace(_line_block(encoder, lines, text_format), source=lines)
         n_bytes += len(lines.data)
         corpus, after_mark = _continue_documents(block.corpus, after_mark)
         n_wide_spaces += corpus.stats.n_wide_spaces

@@ -45,6 +45,12 @@ class Lines:
     taken: int = 0
     """The number of bytes of the file taken so far; fewer than of text if it is compressed."""
 
+    @property
+    def texts(self) -> list[str]:
+        """Each line as text, in which what cannot be read is replaced."""
+        data = self.data if self.offset else self.data.removeprefix(_BYTE_ORDER_MARK)
+        return data.decode(errors="replace").replace("\0", "\ufffd").split("\n")
+
     def place(self, line: int) -> str:
         """Return where a line is, counted from 0, as messages show it."""
         name = "sentence " if self.name is None else f"{display_name(self.name)}:"

@@ -24,6 +24,7 @@ a full stop may need to see the next one: until then white space, of which no wo
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.metadata import version
 from typing import Literal
@@ -130,14 +131,25 @@ class Tokenizer:
 
         All line ends stay; prose gets more of them.
         """
-        pieces = text.replace("\n", f" {_LINE_END} ").split()
+        rules = _rules()
+        marked = " ".join(self._words_of(text.replace("\n", f" {_LINE_END} ").split()))
+        return rules.sentences(marked) if self._form == "prose" else rules.sentence_per_line(marked)
+
+    def n_letters(self, pieces: Sequence[str]) -> list[int]:
+        """Return how many characters the tokens of each piece have together, whatever comes before or after.
+
+        The neighbours decide whether a full stop is a token of its own, and nothing else.
+        """
+        return [len("".join(words.split())) for words in self._words_of(pieces)]
+
+    def _words_of(self, pieces: Sequence[str]) -> Iterator[str]:
+        """Return the words of pieces without white space, with their marks."""
         if len(self._pieces) > _MAX_PIECES:
             self._pieces = {_LINE_END: "\n"}
         known, rules = self._pieces, _rules()
         for piece in set(pieces).difference(known):
             known[piece] = piece if piece.isascii() and piece.isalpha() else rules.words(piece)
-        marked = " ".join(map(known.__getitem__, pieces))
-        return rules.sentences(marked) if self._form == "prose" else rules.sentence_per_line(marked)
+        return map(known.__getitem__, pieces)
 
 
 @cache
