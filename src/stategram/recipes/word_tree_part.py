@@ -116,7 +116,7 @@ class WordTreePart(Part, frozen=True, dict=True, tag="word-tree"):
         Meta(description="events from which weights are learned; by the size of the text where not given"),
     ] = None
     frequent_nodes: Annotated[
-        Count, Meta(description="how many nodes of a tree have weights of their own")
+        int, Meta(ge=1, le=10_000, description="how many nodes of a tree have weights of their own")
     ] = 400
     min_count: Annotated[
         int, Meta(ge=1, le=2, description="leave out rarer contexts of two or more values")
