@@ -369,7 +369,10 @@ class Counting:
             "sentences": text.n_sentences,
             "unknown": text.n_unknown,
         }
-        entries = msgspec.to_builtins(manifest) | {"figures": figures}
+        entries = msgspec.to_builtins(manifest) | {
+            "figures": figures,
+            "text_format": reading.text_format.remembered,
+        }
         blobs.write(MANIFEST, manifest_bytes(entries, KIND, files, listed="files"))
         for name in blobs.names():
             if name not in files and OURS.fullmatch(name):

@@ -26,7 +26,15 @@ from stategram.scoring.columns import (
 )
 from stategram.scoring.score import TextScorer
 from stategram.tables import Items, Table, TextColumn, read_items
-from stategram.text import END, FormatOverride, LineBlock, Sentences, TextFormat, block_of_sentences
+from stategram.text import (
+    END,
+    FormatOverride,
+    LineBlock,
+    Sentences,
+    TextFormat,
+    block_of_sentences,
+    row_format,
+)
 
 
 def surprisal(
@@ -144,6 +152,8 @@ def surprisal(
     chosen = WordColumns.create(model, names, base, of=OF_REGIONS if is_regions else COLUMNS)
     found_format = model.text_format.override(text_format)
     if isinstance(items, str):
+        if row_format(items) != "text" and os.path.isfile(items):  # noqa: PTH113
+            raise UsageError(f"{items!r} is the name of a file; give it as a path: pathlib.Path({items!r})")
         items = [items]
     if isinstance(items, list | tuple) and text_column is id_column is region_column is None:
         block = ItemBlock.of_sentences(items, found_format)

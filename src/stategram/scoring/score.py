@@ -12,11 +12,12 @@ from stategram.display import printable
 from stategram.models import Model, UnknownWords
 from stategram.progress import Progress, subprogress
 from stategram.scoring.columns import ScoredBlock, WordColumns, sentence_columns
-from stategram.tables import Table, TableFormat, TableWriter, TextColumn
+from stategram.tables import Table, TableWriter, TextColumn
 from stategram.text import (
     END,
     UNKNOWN,
     LineBlock,
+    TableFormat,
     TextFormat,
     UnknownCount,
     display_name,
