@@ -30,6 +30,9 @@ TRIES = {
     "races": 20,
     "environment": 6,
     "threads": 10,
+    "tables": 60,
+    "urls": 29,
+    "requests": 60,
 }
 
 
