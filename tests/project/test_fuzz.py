@@ -31,7 +31,7 @@ TRIES = {
     "environment": 6,
     "threads": 10,
     "tables": 60,
-    "urls": 29,
+    "urls": 30,
     "requests": 60,
 }
 
