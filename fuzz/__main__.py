@@ -15,12 +15,18 @@ from fuzz.environment import Environment
 from fuzz.files import Files
 from fuzz.kills import Kills
 from fuzz.races import Races
+from fuzz.requests import Requests
 from fuzz.running import Failure, run
+from fuzz.tables import Tables
 from fuzz.threads import Threads
+from fuzz.urls import Urls
 
 CAMPAIGNS: dict[str, type[Campaign]] = {
     kind.name: kind
-    for kind in (Files, Counts, Damaged, OnTheHeap, Flipped, Kills, Races, Environment, Threads)
+    for kind in (
+        *(Files, Counts, Damaged, OnTheHeap, Flipped, Kills, Races, Environment, Threads),
+        *(Tables, Urls, Requests),
+    )
 }
 
 

@@ -203,9 +203,8 @@ def test_options_without_effect_are_refused(
 def test_what_may_not_be_meant_is_noted(
     made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "items.csv").write_text("the <s> cat sat\n")
-    err = run("score", made / "model", tmp_path / "items.csv", "--columns", "word, position", capfd=capfd)[2]
-    assert "is scored line by line; for a table use --text-column" in err
+    (tmp_path / "items.txt").write_text("the <s> cat sat\n")
+    err = run("score", made / "model", tmp_path / "items.txt", "--columns", "word, position", capfd=capfd)[2]
     assert "1 sentence marker <s> or </s> dropped" in err
 
 

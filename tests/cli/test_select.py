@@ -108,3 +108,23 @@ def test_an_interrupted_selection_leaves_nothing(made: Path) -> None:
     assert b"interrupted; nothing was written" in err
     assert sorted(file.name for file in made.iterdir()) == ["land.txt", "pool.txt", "sea.txt", "tmp"]
     assert not list((made / "tmp").iterdir())
+
+
+def test_errors_name_options_and_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pool.txt").write_text("the cat\n")
+    (tmp_path / "bad.jsonl").write_text('{"text": "a cat"}\n{"text": "\\ud800"}\n')
+    given = (
+        "select",
+        tmp_path / "pool.txt",
+        "--in-domain",
+        tmp_path / "bad.jsonl",
+        "-o",
+        tmp_path / "out.txt",
+    )
+    status, _, err = run(*given, "--keep", "1", capfd=capfd)
+    assert (status, "bad.jsonl:2: half of a UTF-16 surrogate pair" in " ".join(err.split())) == (3, True)
+    assert "/stategram-select" not in err
+    status, _, err = run(*given, "--keep", "1", "--text-column", "txt", capfd=capfd)
+    assert (status, "choose the column of the texts with --text-column" in " ".join(err.split())) == (2, True)
+    status, _, err = run(*given, "--keep", "1", "--threshold", "0", capfd=capfd)
+    assert (status, "--keep and --threshold both choose the rows" in " ".join(err.split())) == (2, True)

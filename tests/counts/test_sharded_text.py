@@ -189,7 +189,7 @@ def test_lines_before_a_part(tmp_path: Path) -> None:
     file = tmp_path / "text"
     file.write_bytes(b"a\nbb\n\nccc\n")
     for begin, expected in ((0, 0), (1, 1), (2, 1), (3, 2), (5, 2), (6, 3)):
-        assert lines_before(TextPart(str(file), begin, 10)) == expected, begin
+        assert lines_before(TextPart(str(file), begin, 10), TextFormat()) == expected, begin
 
 
 def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:

@@ -31,6 +31,9 @@ TRIES = {
     "races": 20,
     "environment": 6,
     "threads": 10,
+    "tables": 60,
+    "urls": 30,
+    "requests": 60,
 }
 
 

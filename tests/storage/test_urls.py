@@ -18,7 +18,8 @@ from typing import Any, cast
 import pytest
 
 from command_line import run
-from file_server import serve
+from file_server import Lie, serve
+from stategram import count_text
 from stategram.counts.blobs import OVERHEAD, Blobs
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.storage import expand_urls, input_files, shown_url, url_stamp
@@ -315,3 +316,47 @@ def test_a_place_that_is_a_file(tmp_path: Path) -> None:
         Blobs(tmp_path / "file").sizes()
     with pytest.raises(UsageError, match="the folder is empty"):
         Blobs("")
+
+
+def _short_head(method: str, path: str, status: int, headers: dict[str, str], body: bytes) -> Any:
+    return status, headers | ({"Content-Length": "3000"} if method == "HEAD" else {}), body
+
+
+def _other_range(method: str, path: str, status: int, headers: dict[str, str], body: bytes) -> Any:
+    return status, headers | ({"Content-Range": "bytes 0-99/4600"} if status == 206 else {}), body
+
+
+def _no_range(method: str, path: str, status: int, headers: dict[str, str], body: bytes) -> Any:
+    return status, {name: value for name, value in headers.items() if name != "Content-Range"}, body
+
+
+def _short_part(method: str, path: str, status: int, headers: dict[str, str], body: bytes) -> Any:
+    return (
+        (status, headers | {"Content-Length": "10"}, body[:10]) if status == 206 else (status, headers, body)
+    )
+
+
+def _login(method: str, path: str, status: int, headers: dict[str, str], body: bytes) -> Any:
+    if path != "/login":
+        return 302, {"Location": "/login", "Content-Length": "0"}, b""
+    page = b"<html>Please log in</html>\n"
+    return 200, {"Content-Type": "text/html", "Content-Length": str(len(page))}, page
+
+
+@pytest.mark.parametrize(
+    ("lie", "message"),
+    [
+        (_short_head, r"asked for the bytes .* of 3000, but got bytes .*/4600; download"),
+        (_other_range, "but got bytes 0-99/4600"),
+        (_no_range, "but got others"),
+        (_short_part, "asked for the bytes"),
+        (_login, "the server leads to a web page, http.*/login; log in there"),
+    ],
+)
+def test_a_server_that_sends_something_else(tmp_path: Path, lie: Lie, message: str) -> None:
+    (tmp_path / "text.txt").write_bytes(TEXT * 200)
+    with serve(tmp_path, lie=lie) as (url, _), pytest.raises(BadDataError, match=message):
+        count_text(f"{url}/text.txt", tmp_path / "counts", 2, shard_size=1 << 10)
+    if lie is _login:
+        with serve(tmp_path, lie=lie) as (url, _), pytest.raises(BadDataError, match=message):
+            read_corpus(f"{url}/text.txt")

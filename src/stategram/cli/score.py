@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 
 import click
 
@@ -15,7 +14,6 @@ from stategram.cli.options import (
     format_option,
     model_options,
     output_option,
-    text_column_option,
     unknown_option,
     work_options,
 )
@@ -34,8 +32,8 @@ from stategram.scoring import (
     score_texts,
 )
 from stategram.storage import expand_urls
-from stategram.tables import TABLE_FORMATS, format_of_name, read_items, table_format
-from stategram.text import TextFormat
+from stategram.tables import TABLE_FORMATS, read_items, table_format
+from stategram.text import row_format
 
 
 @click.command(
@@ -58,7 +56,6 @@ Examples:
 )
 @click.argument("model_name", metavar="MODEL")
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
-@text_column_option()
 @click.option("--id-column", metavar="NAME", help="Column with the ids of sentences, in a table.")
 @click.option(
     "--region-column",
@@ -96,7 +93,6 @@ Examples:
 def score(
     model_name: str,
     texts: tuple[str, ...],
-    text_column: str | None,
     id_column: str | None,
     region_column: str | None,
     by: str | None,
@@ -126,17 +122,18 @@ def score(
     one is needed.
     """
     names = tuple(expand_urls(list(texts))) or ("-",)
-    is_table = bool(text_column or id_column or region_column)
+    text_column = reading.format.get("text_column")
+    is_table = bool(text_column or id_column or region_column) or (
+        len(names) == 1 and row_format(names[0]) != "text"
+    )
     by = by or ("region" if region_column else "token")
     check_inputs([*names, *([model_name] if model_name == "-" else [])])
     check_output_file(output, [*names, model_name])
     check_unit(by, has_regions=region_column is not None)
     _check_options(by, is_table=is_table)
     found_format = table_format(output, format)
-    if is_table and len(names) > 1:
-        raise click.UsageError(
-            "a table (--text-column, --id-column, --region-column) is scored alone; give one TEXT"
-        )
+    if (id_column or region_column) and len(names) > 1:
+        raise click.UsageError("a table with --id-column or --region-column is scored alone; give one TEXT")
     # On a terminal the lines themselves show the progress.
     shown = console if output != "-" or not sys.stdout or not sys.stdout.isatty() else Console(quiet=True)
     shown.steps = 2
@@ -148,8 +145,10 @@ def score(
     for name, title in chosen.part_titles.items():
         console.info(f"      {name}: {title}")
     text_format = format_for(model, reading, shown)
-    for note in _notes_on_lines(names[0], is_table, text_format):
-        console.info(f"      note: {note}")
+    if text_format.tokenize == "prose" and not is_table:
+        console.info(
+            "      note: each line is scored as one sentence; to score sentences, split the prose into lines"
+        )
     try:
         with shown.step("scoring") as progress:
             if is_table:
@@ -188,10 +187,3 @@ def _check_options(by: str, *, is_table: bool) -> None:
         refuse_options(
             ("document_mark", "encoding_errors"), "cannot be combined with a table (--text-column)"
         )
-
-
-def _notes_on_lines(text: str, is_table: bool, text_format: TextFormat) -> Iterator[str]:
-    if text_format.tokenize == "prose" and not is_table:
-        yield "each line is scored as one sentence; to score sentences, split the prose into lines"
-    if not is_table and format_of_name(text) is not None:
-        yield f"{text} is scored line by line; for a table use --text-column"

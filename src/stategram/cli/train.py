@@ -222,7 +222,8 @@ def _read(
     """Return the text or the counts, how they were read, and the use of the files; "" for kept counts."""
     if (counted := opened_counts(texts, console)) is not None:
         made = counted.manifest
-        return counted, TextOptions(made.text_format, made.vocabulary_size, made.vocabulary_file), ""
+        read_as = made.text_format.override({"text_column": text.format.text_column})
+        return counted, TextOptions(read_as, made.vocabulary_size, made.vocabulary_file), ""
     if hold_counts(texts):
         counts = read_count_files(texts, order, text, console)
         read_as = text.format.override({"split": counts.vocabulary.split})

@@ -354,7 +354,10 @@ class Counting:
             "sentences": text.n_sentences,
             "unknown": text.n_unknown,
         }
-        entries = msgspec.to_builtins(manifest) | {"figures": figures}
+        entries = msgspec.to_builtins(manifest) | {
+            "figures": figures,
+            "text_format": reading.text_format.remembered,
+        }
         blobs.put(MANIFEST, manifest_bytes(entries, KIND, files, listed="files"))
         blobs.remove(*_stale(blobs, files))
         _require_all(blobs, files)

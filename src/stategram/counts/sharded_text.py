@@ -364,7 +364,9 @@ def _stats(names: Sequence[str], tasks: Sequence[_Part], found: Sequence[Sequenc
         if wide := [shard.stats for shard in shards if shard.stats.wide_space_line]:
             part = task.parts[wide[0].wide_space_part]
             name = next(name for name in names if full_name(name) == full_name(part.name))  # as it was given
-            first_wide_space = f"{display_name(name)}:{wide[0].wide_space_line + lines_before(part)}"
+            first_wide_space = (
+                f"{display_name(name)}:{wide[0].wide_space_line + lines_before(part, task.text_format)}"
+            )
             break
     return ReadStats(
         tuple(map(shown_url, names)),

@@ -22,7 +22,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -123,7 +122,7 @@ class Model(ABC):
     def options(self) -> dict[str, Any]:
         """What it was trained with and how its training text was read, as far as that is known, as JSON."""
         known = self.training_format
-        return {**self.metadata, **({} if known is None else msgspec.to_builtins(known))}
+        return {**self.metadata, **({} if known is None else known.remembered)}
 
     @property
     def origin(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from stategram.models import Model
 from stategram.progress import Progress
 from stategram.scoring.columns import SENTENCE_COLUMNS, UNITS, Spans, WordColumns, sentence_columns
 from stategram.scoring.score import TextScorer
-from stategram.tables import Items, Table, TextColumn, format_of_name, read_items
+from stategram.tables import Items, Table, TextColumn, read_items
 from stategram.text import (
     FormatOverride,
     LineBlock,
@@ -27,6 +27,7 @@ from stategram.text import (
     SpacedWords,
     TextFormat,
     block_of_sentences,
+    row_format,
 )
 
 
@@ -245,7 +246,7 @@ def check_unit(by: str, *, has_regions: bool) -> None:
 
 def _refuse_file_name(sentence: str) -> None:
     """Refuse a sentence that is most likely meant as the name of a table."""
-    if format_of_name(sentence) is not None or os.path.isfile(sentence):  # noqa: PTH113  any string
+    if row_format(sentence) != "text" or os.path.isfile(sentence):  # noqa: PTH113  any string
         raise UsageError(
             f"items is the string {sentence!r}, which would be scored as a sentence: for the table in that "
             f"file give pathlib.Path({sentence!r}), for the sentence a list, [{sentence!r}]"

@@ -12,12 +12,13 @@ from stategram.display import printable
 from stategram.models import Model, UnknownWords
 from stategram.progress import Progress, subprogress
 from stategram.scoring.columns import ScoredBlock, Spans, WordColumns, sentence_columns
-from stategram.tables import Table, TableFormat, TableWriter, TextColumn
+from stategram.tables import Table, TableWriter, TextColumn
 from stategram.text import (
     END,
     UNKNOWN,
     LineBlock,
     SpacedWords,
+    TableFormat,
     TextFormat,
     UnknownCount,
     display_name,
@@ -96,7 +97,7 @@ def score_texts(
                 dropped += block.corpus.stats.n_dropped
                 if by == "word" and block.source is not None:
                     words = SpacedWords.of(block.source.texts, block, text_format)
-                    spans = Spans(words.of_events, words.texts + block.source.line, words.words)
+                    spans = Spans(words.of_events, block.source.number(words.texts), words.words)
                     found = spans.columns(columns, scored)
                 else:
                     found = sentence_columns(scored) if by == "sentence" else columns.of(scored)

@@ -1,5 +1,6 @@
 """Files to ids: reading, tokenizing, Vocabulary, Corpus."""
 
+from stategram.text.columns import TEXT_COLUMN, cells_of, check_column, is_missing, load_library
 from stategram.text.corpus import (
     Corpus,
     ReadStats,
@@ -36,6 +37,21 @@ from stategram.text.files import (
 )
 from stategram.text.format import FormatOverride, TextFormat, WordChoice
 from stategram.text.lines import LineEncoder, Lines, Sentences, check_words, read_lines, words_of
+from stategram.text.prose import unwrapped
+from stategram.text.rows import (
+    EXPECTED,
+    RowBlock,
+    RowFile,
+    RowFormat,
+    TableFormat,
+    arrow_tables,
+    delimited_rows,
+    delimiter_of,
+    format_of_name,
+    json_object,
+    read_texts,
+    row_format,
+)
 from stategram.text.tokenizer import tokenize, tokenize_prose
 from stategram.text.vocabulary import (
     BEGIN,
@@ -52,7 +68,9 @@ from stategram.text.vocabulary import (
 __all__ = [
     "BEGIN",
     "END",
+    "EXPECTED",
     "SPECIAL_WORDS",
+    "TEXT_COLUMN",
     "UNKNOWN",
     "Corpus",
     "FormatOverride",
@@ -60,16 +78,23 @@ __all__ = [
     "LineEncoder",
     "Lines",
     "ReadStats",
+    "RowBlock",
+    "RowFile",
+    "RowFormat",
     "Sentences",
     "Source",
     "SpacedWords",
     "Split",
+    "TableFormat",
     "TextFormat",
     "UnknownCount",
     "Vocabulary",
     "WordChoice",
+    "arrow_tables",
     "as_corpus",
     "block_of_sentences",
+    "cells_of",
+    "check_column",
     "check_utf8",
     "check_words",
     "compression",
@@ -77,11 +102,17 @@ __all__ = [
     "conversion_advice",
     "corpus_from_sentences",
     "decimal_numbers",
+    "delimited_rows",
+    "delimiter_of",
     "dense_ids",
     "display_name",
     "file_names",
     "file_size",
     "file_sizes",
+    "format_of_name",
+    "is_missing",
+    "json_object",
+    "load_library",
     "no_words",
     "read_all",
     "read_blocks",
@@ -89,12 +120,15 @@ __all__ = [
     "read_corpus",
     "read_line_blocks",
     "read_lines",
+    "read_texts",
     "require_known_words",
+    "row_format",
     "spelled_corpus",
     "split_line",
     "tokenize",
     "tokenize_prose",
     "total_size",
+    "unwrapped",
     "warn_if_unsegmented",
     "warn_of_wide_spaces",
     "words_of",

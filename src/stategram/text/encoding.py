@@ -22,7 +22,8 @@ from stategram.text.corpus import (
 )
 from stategram.text.files import Source, file_names, total_size
 from stategram.text.format import FormatOverride, TextFormat, WordChoice
-from stategram.text.lines import LineEncoder, Lines, Sentences, lines_of_sentences, read_lines, words_of
+from stategram.text.lines import LineEncoder, Lines, Sentences, lines_of_sentences, words_of
+from stategram.text.rows import read_texts
 from stategram.text.tokenizer import Tokenizer
 from stategram.text.vocabulary import END, SPECIAL_WORDS, Vocabulary, split_line
 
@@ -116,8 +117,12 @@ def _feed(
     total = total_size(names)
     done = taken = 0
     first = b""
+    # The same bytes for all; only prose has its paragraphs whole.
+    how = next(
+        (one.text_format for one in encoders if one.text_format.tokenize == "prose"), encoders[0].text_format
+    )
     for name in names:
-        for lines in read_lines(name):
+        for lines in read_texts(name, how):
             for encoder in encoders:
                 encoder.feed(lines)
             if len(first) < head:
@@ -277,7 +282,7 @@ def read_line_blocks(
     n_bytes = n_wide_spaces = 0
     wide_space = None
     has_words = after_mark = False
-    for lines in read_lines(name, block_size, live=live):
+    for lines in read_texts(name, text_format.of_lines, block_size, live=live):
         block = replace(_line_block(encoder, lines, text_format), source=lines)
         n_bytes += len(lines.data)
         corpus, after_mark = _continue_documents(block.corpus, after_mark)

@@ -15,7 +15,8 @@ decided for language models:
 - Nothing else is lost, added or changed; letters keep their case.
 
 In prose, sentences end at ``.``, ``!``, ``?``, ``।`` and the like before a capital, a number or a letter of
-a script without capitals, and at the end of each line. Abbreviations are those of English, and any with a
+a script without capitals, and at the end of each line, or of each paragraph if lines are hard-wrapped
+(`text/prose.py`). Abbreviations are those of English, and any with a
 full stop after every letter or two.
 
 How it works: a line is split at white space, and each distinct piece is tokenized once. A piece that ends in
@@ -29,6 +30,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Literal
 
+from stategram.text.prose import unwrapped
 from stategram.text.vocabulary import SPECIAL_WORDS
 
 TokenizeForm = Literal["words", "prose"]
@@ -102,13 +104,15 @@ def tokenize(sentence: str) -> list[str]:
 def tokenize_prose(text: str) -> list[list[str]]:
     r"""Return the sentences of prose, with one paragraph per line, each as a list of words.
 
+    Where prose is hard-wrapped, as books are, the lines of a paragraph are joined; a blank line ends it.
+
     Examples
     --------
     >>> tokenize_prose("Dr. King spoke. We've listened ever since!\nWhy?")
     [['Dr.', 'King', 'spoke', '.'], ["We've", 'listened', 'ever', 'since', '!'], ['Why', '?']]
 
     """
-    lines = _shared("prose").lines(text.replace(_LINE_END, "\ufffd")).split("\n")
+    lines = _shared("prose").lines(unwrapped(text).replace(_LINE_END, "\ufffd")).split("\n")
     return [words for line in lines if (words := line.split())]
 
 

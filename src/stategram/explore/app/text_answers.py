@@ -19,7 +19,17 @@ from stategram.explore.app.explored import ExploredModel
 from stategram.explore.app.overview import table_answer
 from stategram.explore.app.requests import MAX_WORDS, Answer, Text
 from stategram.models import Model, Scores, distribution_rows, score_parts
-from stategram.text import BEGIN, END, UNKNOWN, Corpus, LineBlock, block_of_sentences, tokenize_prose
+from stategram.text import (
+    BEGIN,
+    END,
+    UNKNOWN,
+    Corpus,
+    LineBlock,
+    UnknownCount,
+    block_of_sentences,
+    tokenize_prose,
+    unwrapped,
+)
 
 _RANK_SECONDS = 5.0
 # Bands of frequency: how often a word is in the training text.
@@ -49,9 +59,9 @@ class ReadText:
 def read_text(model: Model, text: str) -> ReadText:
     """Read a raw text, one sentence per line or prose, as the model does; refuse one that is too long."""
     sentences: list[str | list[str]] = []
-    for line in text.split("\n"):
-        is_prose = model.text_format.tokenize == "prose" and line.strip()
-        sentences += tokenize_prose(line) if is_prose else [line]
+    is_prose = model.text_format.tokenize == "prose"
+    for line in (unwrapped(text) if is_prose else text).split("\n"):
+        sentences += tokenize_prose(line) if is_prose and line.strip() else [line]
     block = block_of_sentences(sentences, model.text_format)
     if block.corpus.n_events - block.corpus.n_sentences > MAX_WORDS:
         raise UsageError(f"the text has more than {plural(MAX_WORDS, 'word')}; give a part of it")
@@ -96,6 +106,8 @@ def score(explored: ExploredModel, *, text: Text = "") -> Answer:
     model = explored.model
     read = read_text(model, text)
     scores = model.score(read.corpus)
+    count = UnknownCount()
+    count.add(read.block.corpus, read.corpus)
     columns = {
         "words": read.words,
         "surprisal": bits_of(scores),
@@ -108,6 +120,7 @@ def score(explored: ExploredModel, *, text: Text = "") -> Answer:
         "perplexity": perplexity_of(scores),
         "events": read.corpus.n_events,
         "unknown": int(np.count_nonzero(scores.unknown)),
+        "note": count.note,
         "parts": model.part_titles,
         "sentences": read.by_sentence(columns),
     }
