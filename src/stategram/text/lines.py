@@ -347,7 +347,7 @@ class LineEncoder:
     def _sentence_lines(self, block: Lines, n_sentences: int) -> NDArray[np.int64]:
         """Return the numbers of the lines that are sentences, that is, have words."""
         data = block.data
-        numbers = block.number(np.arange(data.count(b"\n") + (data[-1:] not in b"\n")))
+        numbers: NDArray[np.int64] = block.number(np.arange(data.count(b"\n") + (data[-1:] not in b"\n")))
         if len(numbers) == n_sentences:
             return numbers
         if self._tokenizer is not None:
