@@ -669,5 +669,3 @@ def test_counts_at_a_url_on_the_command_line(
     assert run("train", story, "-o", tmp_path / "of-text", "--order", 2, capfd=capfd)[0] == 0
     assert (tmp_path / "of-url").read_bytes() == (tmp_path / "of-text").read_bytes()
     assert run("info", place, "--verify", capfd=capfd)[0] == 0
-    code, _, err = run("count", story, "-o", "memory://cli/counts", capfd=capfd)
-    assert (code, "would be gone when the command ends" in err) == (2, True)

@@ -134,8 +134,6 @@ def _count_into_folder(
     *,
     replaces: bool,
 ) -> None:
-    if output.startswith("memory://"):
-        raise click.UsageError(f"{output} would be gone when the command ends; name a folder, or another URL")
     size = default_shard_size() if shard_size is None else parse_size(shard_size)
     if size < MIN_SHARD_SIZE:
         raise click.UsageError(f"--shard-size {shard_size}: a shard has at least {MIN_SHARD_SIZE} bytes")
