@@ -11,7 +11,7 @@ import pytest
 from stategram import read_corpus
 from stategram.errors import BadDataError
 from stategram.tables import read_items
-from stategram.text import arrow_tables
+from stategram.text.rows import arrow_tables
 
 LONG = "word " * 50_000
 

@@ -25,7 +25,7 @@ from stategram import (
     read_corpus,
 )
 from stategram.errors import BadDataError, UsageError
-from stategram.text import arrow_tables
+from stategram.text.rows import arrow_tables
 
 TEXTS = ["the cat sat", 'a "big" dog, too\nthe cat ran', "", None, "the end\tof it; all"]
 PLAIN = 'the cat sat\na "big" dog, too\nthe cat ran\n\n\nthe end\tof it; all\n'
@@ -267,3 +267,10 @@ def test_a_piece_of_parquet_has_the_rows_of_the_whole(texts: list[str], size: in
         for text in part["text"].to_pylist()
     ]
     assert found == texts
+
+
+@pytest.mark.parametrize("name", ["text.csv", "text.tsv"])
+def test_a_table_without_columns(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(BadDataError, match=rf"{name}:1: no columns in the file; expected a line"):
+        read_corpus(tmp_path / name)

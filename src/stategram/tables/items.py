@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from stategram.errors import BadDataError, UsageError
 from stategram.tables.reading import Rows, read_rows
 from stategram.tables.table import TextColumn
-from stategram.text import TEXT_COLUMN, cells_of, check_column, is_missing
+from stategram.text import TEXT_COLUMN
+from stategram.text.columns import cells_of, check_column, is_missing, table_of
 
 _UNNAMED = "text"
 _INTEGERS = range(-(2**63), 2**63)
@@ -106,9 +107,7 @@ def read_items(
 def _rows_of(source: Any) -> Rows:
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         return read_rows(source)
-    names = getattr(source, "column_names", None)
-    if names is None:
-        names = source.keys() if isinstance(source, Mapping) else getattr(source, "columns", None)
+    source, names = (source, source.keys()) if isinstance(source, Mapping) else table_of(source)
     if names is None:
         return Rows("items", {_UNNAMED: _cells(source)}, None)
     columns = {name: _cells(source[name]) for name in names}

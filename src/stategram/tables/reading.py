@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,20 +12,8 @@ import msgspec
 
 from stategram.errors import BadDataError
 from stategram.storage import Place
-from stategram.text import (
-    EXPECTED,
-    RowFormat,
-    TableFormat,
-    arrow_tables,
-    check_utf8,
-    delimited_rows,
-    delimiter_of,
-    display_name,
-    json_object,
-    load_library,
-    read_all,
-    row_format,
-)
+from stategram.text import TableFormat, check_utf8, display_name, load_library, read_all, row_format
+from stategram.text.rows import EXPECTED, RowFormat, arrow_tables, delimited_rows, json_object
 
 _BOM = b"\xef\xbb\xbf"
 # What a whole table may unpack to: so much, or so many times its bytes.
@@ -136,24 +123,18 @@ def _format_of(name: str, data: bytes) -> RowFormat:
 
 
 def _read_delimited(name: str, text: str, format: str) -> Rows:
-    delimiter = delimiter_of(text.partition("\n")[0], format)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    found = delimited_rows(name, io.StringIO(text, newline=""), delimiter)
-    _, names = next(found, (1, []))
-    for begin, row in found:
-        if row or len(names) == 1:
-            rows.append(row or [""])
-            lines.append(begin)
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    return Rows(name, _named(name, names, map(list, columns)), lines)
-
-
-def _named(name: str, names: Sequence[str], columns: Iterable[list[Any]]) -> dict[str, list[Any]]:
-    if len(set(names)) < len(names):
+    rows = delimited_rows(name, io.StringIO(text, newline=""), format)
+    _, names = next(rows)
+    columns: dict[str, list[Any]] = {column: [] for column in names}
+    if len(columns) < len(names):
         twice = next(one for one in names if names.count(one) > 1)
         raise BadDataError(f"{name}:1: two columns are named {twice!r}; rename one of them")
-    return dict(zip(names, columns, strict=True))
+    lines = []
+    for line, row in rows:
+        lines.append(line)
+        for cells, cell in zip(columns.values(), row, strict=True):
+            cells.append(cell)
+    return Rows(name, columns, lines)
 
 
 def _read_jsonl(name: str, text: str) -> Rows:
@@ -170,20 +151,21 @@ def _read_jsonl(name: str, text: str) -> Rows:
 
 def _read_arrow(name: str, data: bytes, format: str) -> Rows:
     pyarrow = load_library("pyarrow", f"reading {format}")
-    parts, size = list[Any](), 0
+    columns: dict[str, list[Any]] = {}
+    size = 0
     for table, _ in arrow_tables(name, data, format):
         is_coded = pyarrow.types.is_dictionary
         fields = [one.with_type(one.type.value_type) if is_coded(one.type) else one for one in table.schema]
-        parts.append(table.cast(pyarrow.schema(fields)))
-        size += parts[-1].nbytes
+        plain = table.cast(pyarrow.schema(fields))
+        size += plain.nbytes
         if size > max(_UNPACKED, _RATIO * len(data)):
             raise BadDataError(
                 f"{name}: its rows unpack from {len(data):,} to more than {size:,} bytes, and are read all "
                 "at once; divide the table"
             )
-    whole = pyarrow.concat_tables(parts)
-    try:
-        columns = [column.to_pylist() for column in whole.columns]
-    except UnicodeDecodeError as error:
-        raise BadDataError(f"{name}: a text in it is not UTF-8 ({error}); write it again") from error
-    return Rows(name, _named(name, whole.column_names, columns), None)
+        try:
+            for column, cells in zip(plain.column_names, plain.columns, strict=True):
+                columns.setdefault(column, []).extend(cells.to_pylist())
+        except UnicodeDecodeError as error:
+            raise BadDataError(f"{name}: a text in it is not UTF-8 ({error}); write it again") from error
+    return Rows(name, columns, None)

@@ -1,6 +1,6 @@
 """Files to ids: reading, tokenizing, Vocabulary, Corpus."""
 
-from stategram.text.columns import TEXT_COLUMN, cells_of, check_column, is_missing, load_library
+from stategram.text.columns import TEXT_COLUMN, load_library
 from stategram.text.corpus import (
     Corpus,
     ReadStats,
@@ -39,16 +39,10 @@ from stategram.text.format import FormatOverride, TextFormat, WordChoice
 from stategram.text.lines import LineEncoder, Lines, Sentences, check_words, read_lines, words_of
 from stategram.text.prose import unwrapped
 from stategram.text.rows import (
-    EXPECTED,
     RowBlock,
     RowFile,
-    RowFormat,
     TableFormat,
-    arrow_tables,
-    delimited_rows,
-    delimiter_of,
     format_of_name,
-    json_object,
     read_texts,
     row_format,
 )
@@ -68,7 +62,6 @@ from stategram.text.vocabulary import (
 __all__ = [
     "BEGIN",
     "END",
-    "EXPECTED",
     "SPECIAL_WORDS",
     "TEXT_COLUMN",
     "UNKNOWN",
@@ -80,7 +73,6 @@ __all__ = [
     "ReadStats",
     "RowBlock",
     "RowFile",
-    "RowFormat",
     "Sentences",
     "Source",
     "SpacedWords",
@@ -90,11 +82,8 @@ __all__ = [
     "UnknownCount",
     "Vocabulary",
     "WordChoice",
-    "arrow_tables",
     "as_corpus",
     "block_of_sentences",
-    "cells_of",
-    "check_column",
     "check_utf8",
     "check_words",
     "compression",
@@ -102,16 +91,12 @@ __all__ = [
     "conversion_advice",
     "corpus_from_sentences",
     "decimal_numbers",
-    "delimited_rows",
-    "delimiter_of",
     "dense_ids",
     "display_name",
     "file_names",
     "file_size",
     "file_sizes",
     "format_of_name",
-    "is_missing",
-    "json_object",
     "load_library",
     "no_words",
     "read_all",

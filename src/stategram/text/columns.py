@@ -35,7 +35,7 @@ def check_column(name: str, columns: Collection[str], where: str, *, of_texts: b
     near = near or [one for one in columns if one.strip().casefold() == name.casefold()]
     guess = f"; did you mean {near[0]!r}?" if near else ""
     advice = _TEXT_ADVICE if of_texts else ""
-    raise UsageError(f"{where}: no column {name!r}; there are {', '.join(map(repr, columns))}{guess}{advice}")
+    raise UsageError(f"{where}: no column {name!r}; there are {', '.join(map(repr, columns))}{advice}{guess}")
 
 
 def cells_of(values: Any) -> Any:
@@ -54,6 +54,18 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
+def table_of(source: Any) -> tuple[Any, Any]:
+    """Return a table and the names of its columns, which are None if it is none."""
+    # Of Arrow and data sets; of pandas and polars.
+    names = getattr(source, "column_names", None)
+    names = getattr(source, "columns", None) if names is None else names
+    is_array = hasattr(source, "to_pylist") or hasattr(source, "to_list")
+    if names is None and hasattr(source, "__arrow_c_stream__") and not is_array:
+        source = load_library("pyarrow", "reading an Arrow stream").table(source)
+        names = source.column_names
+    return source, names
+
+
 def sentences_of(source: Any, column: str | None) -> Any:
     """Return the sentences of a table, each line of a text being one; lists of sentences as they are.
 
@@ -64,16 +76,9 @@ def sentences_of(source: Any, column: str | None) -> Any:
         raise TypeError(
             f"expected a list of sentences, got {type(source).__name__}, a mapping; give the texts in it"
         )
-    # Of Arrow and data sets; of pandas and polars.
-    names = getattr(source, "column_names", None)
-    names = getattr(source, "columns", None) if names is None else names
-    if names is None and hasattr(source, "to_pylist"):
-        return source.to_pylist()
-    if names is None and hasattr(source, "__arrow_c_stream__") and not hasattr(source, "to_list"):
-        source = load_library("pyarrow", "reading an Arrow stream").table(source)
-        names = source.column_names
+    source, names = table_of(source)
     if names is None:
-        return source
+        return source.to_pylist() if hasattr(source, "to_pylist") else source
     column = column or TEXT_COLUMN
     check_column(column, names, type(source).__name__, of_texts=True)
     return _lines_of(cells_of(source[column]))

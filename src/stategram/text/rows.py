@@ -170,22 +170,19 @@ class RowFile:
                 # Bad bytes are refused, or replaced, with those of all texts.
                 yield from io.StringIO(data.decode(errors="surrogateescape"), newline="")
 
-        of_file = lines()
-        header = next(of_file, "")
-        rows = delimited_rows(self.name, chain([header], of_file), delimiter_of(header, self.format))
-        _, names = next(rows, (1, list[str]()))
+        rows = delimited_rows(self.name, lines(), self.format)
+        _, names = next(rows)
         check_column(self.column, names, f"{self.name}:1", of_texts=True)
         place, size = names.index(self.column), 0
         texts, numbers = list[bytes](), list[int]()
-
-        for number, row in chain(rows, [(0, None)]):  # the last is the end
-            if row is None or size > BLOCK_SIZE:
+        for number, row in rows:
+            texts.append(row[place].encode(errors="surrogateescape"))
+            numbers.append(number)
+            size += len(texts[-1])
+            if size > BLOCK_SIZE:
                 yield RowBlock(self.name, None, texts, np.array(numbers, np.int64), taken=taken)
                 texts, numbers, size = [], [], 0
-            if row or (row is not None and len(names) == 1):
-                texts.append((row[place] if row else "").encode(errors="surrogateescape"))
-                numbers.append(number)
-                size += len(texts[-1])
+        yield RowBlock(self.name, None, texts, np.array(numbers, np.int64), taken=taken)
 
     def _read_arrow(self, total: int, *, texts_only: bool) -> Iterator[RowBlock]:
         pyarrow = load_library("pyarrow", f"reading {self.format}")
@@ -332,32 +329,30 @@ EXPECTED: dict[str, str] = {
 }
 
 
-def delimiter_of(header: str, format: str) -> str:
-    """Return what separates the fields of a csv or tsv file, given its first line."""
-    # Spreadsheets of some countries separate by semicolons.
-    return "\t" if format == "tsv" else ";" if "," not in header and ";" in header else ","
-
-
-def delimited_rows(name: str, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def delimited_rows(name: str, lines: Iterator[str], format: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the fields of each row of a csv or tsv file, and the line at which it begins.
 
-    The first row has the names of the columns; those after it have as many fields, or none.
+    The first row has the names of the columns; those after it have as many fields.
     """
-    begin = 1
-    n_columns: int | None = None
+    header = next(lines, "")
+    # Spreadsheets of some countries separate by semicolons.
+    delimiter = "\t" if format == "tsv" else ";" if "," not in header and ";" in header else ","
+    begin, n_columns = 1, 0
     with _fields_of_any_length():
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        reader = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
         try:
             for row in reader:
-                if n_columns is None:
-                    n_columns = len(row)
-                elif row and len(row) != n_columns:
+                n_columns = n_columns or len(row)
+                if n_columns == 0:
+                    raise BadDataError(f"{name}:1: no columns in the file; expected {EXPECTED[format]}")
+                if row and len(row) != n_columns:
                     raise BadDataError(
                         f"{name}:{begin}: found {plural(len(row), 'field')}, but line 1 names "
                         f"{plural(n_columns, 'column')}; correct the line, or quote a field that holds the "
                         "separator"
                     )
-                yield begin, row
+                if row or n_columns == 1:
+                    yield begin, row or [""]
                 begin = reader.line_num + 1
         except csv.Error as error:
             raise BadDataError(
