@@ -83,7 +83,10 @@ def test_select_refuses_what_cannot_be(made: Path, capfd: pytest.CaptureFixture[
 
 def test_a_selection_needs_a_choice(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, _, err = run("select", "pool.txt", "--in-domain", "sea.txt", "-o", "x.txt", capfd=capfd)
-    assert (status, "choose rows by --keep or --threshold" in err) == (2, True), err
+    assert (status, "choose rows by keep (--keep) or threshold (--threshold)" in " ".join(err.split())) == (
+        2,
+        True,
+    ), err
     assert not (made / "x.txt").exists()
 
 
@@ -127,4 +130,7 @@ def test_errors_name_options_and_files(tmp_path: Path, capfd: pytest.CaptureFixt
     status, _, err = run(*given, "--keep", "1", "--text-column", "txt", capfd=capfd)
     assert (status, "choose the column of the texts with --text-column" in " ".join(err.split())) == (2, True)
     status, _, err = run(*given, "--keep", "1", "--threshold", "0", capfd=capfd)
-    assert (status, "--keep and --threshold both choose the rows" in " ".join(err.split())) == (2, True)
+    assert (
+        status,
+        "keep and threshold (--keep, --threshold) both choose the rows" in " ".join(err.split()),
+    ) == (2, True)

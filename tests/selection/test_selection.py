@@ -393,9 +393,9 @@ def test_bad_pools_are_refused(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "nothing selects rows; pass keep, threshold or scores"),
+        ({}, "choose rows by keep .* or write all rows with their scores"),
         ({"keep": 1, "min_words": -1}, "min_words is -1; it must be at least 1"),
-        ({"keep": "10%", "threshold": 0}, "both say what is kept"),
+        ({"keep": "10%", "threshold": 0}, "both choose the rows"),
         ({"keep": "0%"}, "keep is '0%'; expected"),
         ({"keep": "many"}, "keep is 'many'; expected"),
         ({"keep": 0}, "keep is 0; expected"),

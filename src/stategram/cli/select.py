@@ -114,12 +114,6 @@ def select(
     inputs = [in_domain, *([general] if general else [])]
     check_inputs([*pool, *inputs])
     check_output_file(output, [*pool, *inputs])
-    if keep is not None and threshold is not None:
-        raise click.UsageError("--keep and --threshold both choose the rows; give one of them")
-    if keep is None and threshold is None and not scores:
-        raise click.UsageError(
-            "choose rows by --keep or --threshold; or write all rows with their scores by --scores"
-        )
     if as_json and output == "-":
         raise click.UsageError("--json and the rows cannot both go to stdout; name an output file")
     console.steps = 1

@@ -88,50 +88,12 @@ def surprisal(
     Returns
     -------
     Table
-        One row per token. With the tokens w_1 ... w_n of a sentence, p_i the distribution of w_i given those
-        before it, and H(p) = - sum_w p(w) log p(w) over the vocabulary, in which ``<unk>`` and ``</s>`` are
-        words:
-
-        ``sentence``, ``position``
-            The number of the sentence and of the row in it, from 1.
-        ``word``
-            The token or word as it is in the item, even if the model does not know it.
-        ``log10_prob``, ``surprisal``
-            log10 p_i(w_i) and - log p_i(w_i).
-        ``order``
-            The length of the n-gram that gave the probability; 0 if the model is not one of n-grams of words.
-        ``unknown``
-            Whether the model does not know the word: its probability is that of ``<unk>``.
-        ``state``
-            The state of the context, if the model is a clustered model or has one.
-        ``log10_frequency``
-            log10 of the relative frequency of the word in the training text, ``</s>`` counted as a word;
-            missing for unknown words. For a model without counts, as that of an ARPA file, log10 of its
-            unigram probability.
-        ``length``
-            The number of characters (Unicode code points); missing for ``</s>``.
-        ``entropy``
-            H(p_i), the entropy before the word.
-        ``entropy_reduction``
-            max(0, H(p_i) - H(p_{i+1})): what the word takes of the uncertainty about the next word; missing
-            for ``</s>``.
-        ``parts``
-            For each part of a mixture a column ``part_1``, ``part_2``, ... with the surprisal by that part
-            alone.
-
-        Words and regions have the sum over their tokens, whose number is the column ``tokens``, but
-        ``log10_frequency`` is that of the rarest token, ``entropy`` that before the first one, and
-        ``entropy_reduction`` is from there to the token after the last one. Sentences have fixed columns.
-
-    Notes
-    -----
-    Entropy reduction is Hale's (2006, "Uncertainty about the rest of the sentence", Cognitive Science 30),
-    where what rises counts as 0, for the entropy of the next word, as Lowder, Choi, Ferreira and Henderson
-    (2018, "Lexical predictability during natural reading", Cognitive Science 42) use it. The signed change
-    is the difference of the column ``entropy`` between two rows.
-
-    Entropies are exact. Those of n-gram and clustered models take little more than scoring, those of mixtures
-    and word trees a sum over the vocabulary for each distinct history: see docs/surprisal.md for figures.
+        One row per token, word, region or sentence, with the columns that ``docs/surprisal.md`` defines: the
+        numbers ``sentence`` and ``position``; ``word``, ``length`` and ``log10_frequency``; ``unknown``;
+        ``log10_prob`` and ``surprisal``; ``order`` of the n-gram that gave the probability; ``state`` of the
+        context; ``entropy`` before the word, and ``entropy_reduction``; ``parts``, the surprisal by each
+        part of a mixture. Words and regions have the sum over their ``tokens``, which is one column more;
+        sentences have fixed columns.
 
     Examples
     --------

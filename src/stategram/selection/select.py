@@ -215,9 +215,12 @@ def select(
 
 def _check_options(keep: object, threshold: float | None, scores: bool, by: str, general: object) -> None:
     if keep is not None and threshold is not None:
-        raise UsageError("keep and threshold both say what is kept; give one of them")
+        raise UsageError("keep and threshold (--keep, --threshold) both choose the rows; give one of them")
     if keep is None and threshold is None and not scores:
-        raise UsageError("nothing selects rows; pass keep, threshold or scores")
+        raise UsageError(
+            "choose rows by keep (--keep) or threshold (--threshold); or write all rows with their scores by "
+            "scores (--scores)"
+        )
     if threshold is not None and math.isnan(threshold):
         raise UsageError("threshold is nan; it must be a number")
     if by not in CRITERIA:
