@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -116,7 +116,11 @@ def surprisal(
     chosen = WordColumns.create(model, columns, base, "token" if by == "sentence" else by)
     found_format = model.text_format.override(text_format)
     if isinstance(items, str):
-        _refuse_file_name(items)
+        if row_format(items) != "text" or os.path.isfile(items):  # noqa: PTH113  any string
+            raise UsageError(
+                f"items is the string {items!r}, which would be scored as a sentence: for the table in that "
+                f"file give pathlib.Path({items!r}), for the sentence a list, [{items!r}]"
+            )
         items = [items]
     if isinstance(items, list | tuple) and text_column is id_column is region_column is None:
         block = ItemBlock.of_sentences(items, found_format)
@@ -185,7 +189,12 @@ def score_items(
 ) -> Table:
     """Score items; return a row for each of their tokens, words, sentences or regions."""
     added = () if by == "token" else ("tokens",)
-    _check_names(items.carried, SENTENCE_COLUMNS if by == "sentence" else [*columns.column_names, *added])
+    for name in SENTENCE_COLUMNS if by == "sentence" else (*columns.column_names, *added):
+        if name in items.carried:
+            raise UsageError(
+                f"the items have a column {name!r}, as has the table of scores; rename that of the items, or "
+                "choose columns without it"
+            )
     scored = scorer.score(items.block, columns.features, progress)
     if by == "sentence":
         return items.table(sentence_columns(scored), items.rows[scored.starts[:-1]])
@@ -204,22 +213,3 @@ def check_unit(by: str, *, has_regions: bool) -> None:
         raise UsageError(f"by is {by!r}; it must be one of {', '.join(UNITS)}")
     if by == "region" and not has_regions:
         raise UsageError("a row per region (--by region) requires a region column (--region-column)")
-
-
-def _refuse_file_name(sentence: str) -> None:
-    """Refuse a sentence that is most likely meant as the name of a table."""
-    if row_format(sentence) != "text" or os.path.isfile(sentence):  # noqa: PTH113  any string
-        raise UsageError(
-            f"items is the string {sentence!r}, which would be scored as a sentence: for the table in that "
-            f"file give pathlib.Path({sentence!r}), for the sentence a list, [{sentence!r}]"
-        )
-
-
-def _check_names(carried: Collection[str], names: Collection[str]) -> None:
-    """Raise an error if a column that is carried through has the name of one of the table."""
-    for name in names:
-        if name in carried:
-            raise UsageError(
-                f"the items have a column {name!r}, as has the table of scores; rename that of the items, or "
-                "choose columns without it"
-            )
