@@ -92,15 +92,11 @@ def describe_comparison(comparison: Comparison) -> Description:
         *_resampling(comparison.resampling),
     )
     columns = "Model", *_PERPLEXITY, "Against the first"
+    of_known = [(one.perplexity_known, one.interval_known, one.difference_known) for one in comparison.models]
+    names = [one.name for one in comparison.models]
     tables = [
         ("All events", [(one.name, *_cells(one)) for one in comparison.models]),
-        (
-            "Known words only",
-            [
-                (one.name, *_cells_of(one.perplexity_known, one.interval_known, one.difference_known))
-                for one in comparison.models
-            ],
-        ),
+        ("Known words only", [(name, *_cells_of(*one)) for name, one in zip(names, of_known, strict=True)]),
     ]
     if known == comparison.events:
         del tables[0 if n else 1]  # they are the same

@@ -22,18 +22,14 @@ _SHARE_OF_UNKNOWN = 0.5
 def require_same_format(models: Sequence[Model], names: Sequence[str] | None = None) -> None:
     """Refuse models that were trained on words that were read in different ways, as far as it is known."""
     names = names or list(map(repr, models))
-    known = [
-        (name, model.training_format)
-        for name, model in zip(names, models, strict=True)
-        if model.training_format is not None
-    ]
+    formats = ((name, model.training_format) for name, model in zip(names, models, strict=True))
+    known = [(name, found) for name, found in formats if found is not None]
     for name, other in known[1:]:
         first, found = known[0]
         settings = ("lowercase", "digits", "split", "tokenize")
         values = [(setting, getattr(found, setting), getattr(other, setting)) for setting in settings]
-        if differing := [
-            f"{one} is {a!r} in the first, {b!r} in the second" for one, a, b in values if a != b
-        ]:
+        differing = [f"{one} is {a!r} in the first, {b!r} in the second" for one, a, b in values if a != b]
+        if differing:
             raise UsageError(
                 f"{first} and {name} read text in different ways: {'; '.join(differing)}. A mixture reads it "
                 "in one way, and one of them would take most words for unknown. Train both with the same "

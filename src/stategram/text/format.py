@@ -139,9 +139,8 @@ class TextFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def remembered(self) -> dict[str, Any]:
         """The settings as manifests have them: without the column, which is that of one file."""
-        fields = msgspec.structs.asdict(self)
-        del fields["text_column"]
-        return fields
+        fields = msgspec.structs.asdict(self).items()
+        return {name: value for name, value in fields if name != "text_column"}
 
     @property
     def of_lines(self) -> TextFormat:

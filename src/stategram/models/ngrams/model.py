@@ -547,10 +547,8 @@ def unknown_factor(unknown_probs: NDArray[np.float64], n_unknown: int) -> float:
     for _ in range(64):
         middle = (low + high) / 2
         scaled = math.exp(middle) * unknown_probs
-        if float((scaled / (1.0 - unknown_probs + scaled)).sum()) < n_unknown:
-            low = middle
-        else:
-            high = middle
+        is_low = float((scaled / (1.0 - unknown_probs + scaled)).sum()) < n_unknown
+        low, high = (middle, high) if is_low else (low, middle)
     return math.exp(high)
 
 
