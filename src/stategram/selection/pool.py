@@ -81,7 +81,7 @@ class PoolWriter(FileWriter):
         if scores is not None:
             scored = zip(rows, scores[chosen], strict=True)
             if block.texts is block.rows:
-                rows = (_with_prefix(row, score) for row, score in scored)
+                rows = ((b"" if np.isnan(one) else _digits(one)) + b"\t" + row for row, one in scored)
             else:
                 rows = (_with_field(row, score) for row, score in scored if row.strip())
         self._file.write(b"".join(row + b"\n" for row in rows))
@@ -104,10 +104,6 @@ class PoolWriter(FileWriter):
                 "the same columns, or run the command for each"
             )
         self._parquet.write(table.filter(pyarrow.array(chosen)))
-
-
-def _with_prefix(row: bytes, score: np.float32) -> bytes:
-    return (b"" if np.isnan(score) else _digits(score)) + b"\t" + row
 
 
 def _with_field(row: bytes, score: np.float32) -> bytes:
