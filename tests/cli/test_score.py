@@ -152,6 +152,26 @@ def test_several_texts_are_one_table_each_scored_for_itself(
         assert (status, "a table with --id-column or --region-column is scored alone" in err) == (2, True)
 
 
+def test_words_of_tables_have_the_numbers_of_their_rows(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    NgramModel.train(["the cat sat", "a dog ran"]).save(tmp_path / "model")
+    names = [tmp_path / name for name in ("a.jsonl", "b.csv")]
+    names[0].write_text('{"text": "the cat sat\\na dog"}\n{"text": ""}\n\n{"text": "a cat"}\n')
+    names[1].write_text('id,text\n1,the dog\n2,"a\ncat"\n')
+    tables = {}
+    for by in ("token", "word"):
+        columns = ("--by", by, "--columns", "sentence,position,word,surprisal")
+        status, out, err = run("score", tmp_path / "model", *names, *columns, "-q", capfd=capfd)
+        assert (status, err) == (0, "")
+        tables[by] = [line.split("\t")[1:5] for line in out.splitlines()]
+    assert tables["word"] == [row for row in tables["token"] if row[2] != "</s>"]
+    assert [row[:2] for row in tables["word"][1:8]] == [
+        *(["1", "1"], ["1", "2"], ["1", "3"], ["1", "1"], ["1", "2"]),
+        *(["4", "1"], ["4", "2"]),
+    ]
+
+
 def test_score_reads_stdin_by_default(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
     whole = run("score", made / "model", made / "TEST", capfd=capfd)[1]
     piped = subprocess.run(

@@ -97,8 +97,9 @@ def score_texts(
                 dropped += block.corpus.stats.n_dropped
                 if by == "word" and block.source is not None:
                     words = SpacedWords.of(block.source.texts, block, text_format)
-                    spans = Spans(words.of_events, block.source.number(words.texts), words.words)
-                    found = spans.columns(columns, scored)
+                    found = Spans(words.of_events, words.texts, words.words).columns(columns, scored)
+                    if "sentence" in found:  # of tables, several lines may be of one row
+                        found["sentence"] = block.source.number(words.texts)
                 else:
                     found = sentence_columns(scored) if by == "sentence" else columns.of(scored)
                 if len(texts) > 1:
