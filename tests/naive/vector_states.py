@@ -283,7 +283,7 @@ class AdaptiveLinear:
 
 # ---- similar histories
 
-MIN_COSINE, MAX_HISTORIES = 0.5, 2000
+MIN_COSINE, MAX_HISTORIES = 0.5, 1000
 
 
 def cosines(vectors: Sequence[Values]) -> Values:
@@ -295,7 +295,7 @@ def cosines(vectors: Sequence[Values]) -> Values:
 def similar_masses(
     vectors: Sequence[Values], words: Sequence[int], paths: Sequence[str], node: str
 ) -> tuple[float, float]:
-    """m(side) = sum of exp(10 (cos - 1)) over the last 2000 words that went there."""
+    """m(side) = sum of exp(10 (cos - 1)) over the last 1000 words that went there."""
     masses = [0.0, 0.0]
     for cosine, word in list(zip(cosines(vectors), words, strict=True))[-MAX_HISTORIES:]:
         if cosine > MIN_COSINE and paths[word].startswith(node):

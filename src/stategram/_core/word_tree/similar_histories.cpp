@@ -8,7 +8,7 @@
 namespace stategram {
 namespace {
 
-constexpr std::size_t max_histories = 2000;
+constexpr std::size_t max_histories = 1000;
 constexpr float sharpness = 10.0F;
 constexpr float min_cosine = 0.5F;  // below it a mass is less than 0.007
 

@@ -44,9 +44,9 @@ from stategram.resources import Resources
 from stategram.storage import Archive, Entries, Finite, array_of
 from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary, as_corpus
 
-# Vector states learn from what is not left out for the weights: nine tenths of a text, at least half of a
+# Vector states learn from what is not left out for the weights: nineteen twentieths of a text, at least half of a
 # small one.
-_LEFT_OUT, _SMALL = 0.1, 20_000
+_LEFT_OUT, _SMALL = 0.05, 20_000
 # What a manifest has of the training of a model, besides the numbers of its contexts; at most.
 _REPORT_BYTES = 8192
 
@@ -128,7 +128,7 @@ class WordTreeModel(Model):
             Before how many different words each word occurs; counted if None.
         n_events
             The number of events of the text from which weights are learned; with vector states, which must
-            not know them, no more than a tenth of the text, or half of a small one.
+            not know them, at most a twentieth of the text, or half of a small one.
         budget
             How large the file of the model may be. Vector states that need more than half of it are left
             out, then chains and trees from the last on (`max_size.py`). UsageError if ``max_size`` is too
@@ -261,7 +261,7 @@ class WordTreeModel(Model):
         return ("no words", "last word", "last 2 words", "last 3 words")
 
     def contributions(self, history: History, word: str) -> dict[str, float]:
-        """Return what each chain and the caches add to the log-odds on the way to a word, in nats."""
+        """Return what each kind of evidence adds to the log-odds on the way to a word, in nats."""
         sums: dict[str, float] = {}
         for step in self.explain(history, word):
             for name, nats in step.evidence.items():
@@ -463,7 +463,7 @@ class WordTreeModel(Model):
             )
         path = self.evidence.trees[tree].path(id)
         vectors = [f"{one.shape} state" for one in self.evidence.vectors]
-        names = ["no context", *vectors, *map(str, self.evidence.chains), "caches"]
+        names = ["no context", *vectors, *map(str, self.evidence.chains), "text so far"]
         firsts = [0, *kernel.first_inputs()]
         steps = []
         for bit, row in zip(path, found.reshape(len(path), -1), strict=True):
@@ -594,7 +594,7 @@ class WalkStep(NamedTuple):
     probability: float
     """The probability of that side."""
     evidence: dict[str, float]
-    """What each chain, the caches, and frequencies without a context add to its log-odds."""
+    """What each chain and vector state, the text so far (adaptive), and no context add to its log-odds."""
 
 
 @dataclass(frozen=True, eq=False)
