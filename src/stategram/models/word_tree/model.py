@@ -44,8 +44,8 @@ from stategram.resources import Resources
 from stategram.storage import Archive, Entries, Finite, array_of
 from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary, as_corpus
 
-# Vector states learn from what is not left out for the weights: nineteen twentieths of a text, at least half of a
-# small one.
+# Vector states learn from what is not left out for the weights: nineteen twentieths of a text, at least half
+# of a small one.
 _LEFT_OUT, _SMALL = 0.05, 20_000
 # What a manifest has of the training of a model, besides the numbers of its contexts; at most.
 _REPORT_BYTES = 8192
