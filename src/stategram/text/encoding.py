@@ -22,12 +22,10 @@ from stategram.text.corpus import (
 )
 from stategram.text.files import Source, file_names, total_size
 from stategram.text.format import FormatOverride, TextFormat, WordChoice
-from stategram.text.lines import LineEncoder, Lines, Sentences, lines_of_sentences, words_of
+from stategram.text.lines import MARKERS, LineEncoder, Lines, Sentences, lines_of_sentences, words_of
 from stategram.text.rows import read_texts
 from stategram.text.tokenizer import Tokenizer
-from stategram.text.vocabulary import END, SPECIAL_WORDS, Vocabulary, split_line
-
-_MARKERS = frozenset(SPECIAL_WORDS[1:])  # the encoder drops them
+from stategram.text.vocabulary import END, Vocabulary, split_line
 
 
 def read_corpus(
@@ -242,15 +240,14 @@ class SpacedWords:
         sizes: list[int] = []
         numbers: list[int] = []
         for text in texts:
-            raw = split_line(text, text_format.split) if isinstance(text, str) else None
-            of_text = words_of(text) or [] if raw is None else raw
+            of_text = split_line(text, text_format.split) if isinstance(text, str) else words_of(text) or []
             words += of_text
             numbers.append(len(of_text))
             if tokenizer is None:
                 sizes += [1] * len(of_text)
             else:
-                sizes += map(len, of_text) if raw is None else tokenizer.n_letters(raw)
-        sizes = [0 if word in _MARKERS else size for word, size in zip(words, sizes, strict=True)]
+                sizes += tokenizer.n_letters(of_text) if isinstance(text, str) else map(len, of_text)
+        sizes = [0 if word in MARKERS else size for word, size in zip(words, sizes, strict=True)]
         ids, spelling = block.corpus.ids, block.spelling
         is_word = ids != END
         lengths = is_word * (1 if tokenizer is None else spelling.lengths[ids])

@@ -29,7 +29,8 @@ _log = logging.getLogger(__name__)
 # The encoder drops one at the beginning of what it is fed, and only there.
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
-_MARKERS = frozenset(SPECIAL_WORDS[1:])
+MARKERS = frozenset(SPECIAL_WORDS[1:])
+"""The words that the encoder drops."""
 _SENTENCES_PER_BLOCK = 10_000
 
 Sentences: TypeAlias = "Iterable[str | Iterable[str] | Iterable[int]]"
@@ -361,7 +362,7 @@ class LineEncoder:
             found = [
                 number
                 for number, text in enumerate(lines)
-                if not _MARKERS.issuperset(split_line(text.decode(errors="replace"), self.text_format.split))
+                if not MARKERS.issuperset(split_line(text.decode(errors="replace"), self.text_format.split))
             ]
         return numbers[found]
 
