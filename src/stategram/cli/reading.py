@@ -93,14 +93,18 @@ def counts_or_text(texts: Sequence[str], text: TextOptions, console: Console) ->
 def read_large_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corpus | ShardedText:
     """Read training texts; what is larger than a shard stays on disk."""
     size = total_size(texts)
-    is_packed = any(row_format(name) in ("parquet", "arrow") or compression(name) for name in texts)
-    if size is not None and size <= default_shard_size() and not is_packed:
+    if size is not None and size <= default_shard_size() and not any(map(_is_packed, texts)):
         return read_text(texts, text, console)
     with console.step("reading") as progress:
         reading = Reading(texts, text.format, text.words, default_shard_size())
         found = shard_text(reading, TemporaryBlobs(), progress)
     show_text(found, console)
     return found
+
+
+def _is_packed(name: str) -> bool:
+    """Whether the text of a file may be much larger than the file."""
+    return row_format(name) in ("parquet", "arrow") or compression(name) is not None
 
 
 def opened_counts(texts: Sequence[str], console: Console) -> CountedText | None:
