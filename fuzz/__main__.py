@@ -10,15 +10,23 @@ from pathlib import Path
 
 from fuzz.archives import Damaged, Flipped, OnTheHeap
 from fuzz.campaign import Campaign
+from fuzz.counts import Counts
 from fuzz.environment import Environment
 from fuzz.files import Files
 from fuzz.kills import Kills
 from fuzz.races import Races
+from fuzz.requests import Requests
 from fuzz.running import Failure, run
+from fuzz.tables import Tables
 from fuzz.threads import Threads
+from fuzz.urls import Urls
 
 CAMPAIGNS: dict[str, type[Campaign]] = {
-    kind.name: kind for kind in (Files, Damaged, OnTheHeap, Flipped, Kills, Races, Environment, Threads)
+    kind.name: kind
+    for kind in (
+        *(Files, Counts, Damaged, OnTheHeap, Flipped, Kills, Races, Environment, Threads),
+        *(Tables, Urls, Requests),
+    )
 }
 
 

@@ -605,6 +605,14 @@ def check_the_model_is_consistent(of: Subject) -> None:
     assert all(leaf.parts == () for leaf in of.model.leaves.values())
 
 
+def check_fitting_unknown_words_keeps_sums(of: Subject) -> None:
+    fitted = of.model.fit_unknown(of.text)
+    assert fitted.vocabulary == of.model.vocabulary
+    assert max(one.error for one in history_sums(fitted, 30)) < of.model.sum_tolerance
+    if fitted is not of.model and not fitted.parts:  # weights of a mixture fit the parts as they were
+        assert fitted.perplexity(of.text) < of.model.perplexity(of.text)
+
+
 # ---- parts of mixtures
 
 

@@ -20,8 +20,10 @@ Stop = Callable[[], bool]
 """Returns whether to end early with the best result so far."""
 
 
-def subprogress(progress: Progress | None, begin: float, end: float) -> Progress | None:
+def subprogress(progress: Progress | None, begin: float, end: float, title: str = "") -> Progress | None:
     """Return the progress of a step that takes a task from fraction `begin` to `end`.
+
+    Its messages begin with its title, if it has one.
 
     >>> reported = []
     >>> step = subprogress(lambda fraction, message: reported.append((fraction, message)), 0.5, 1.0)
@@ -31,7 +33,29 @@ def subprogress(progress: Progress | None, begin: float, end: float) -> Progress
     """
     if progress is None:
         return None
-    return lambda fraction, message: progress(begin + (end - begin) * fraction, message)
+    return lambda fraction, message: progress(
+        begin + (end - begin) * fraction, ": ".join(filter(None, (title, message)))
+    )
+
+
+def with_time_left(progress: Progress | None) -> Progress | None:
+    """Return the progress of some work as a whole: one estimate of the time left, in place of its steps'.
+
+    >>> whole = with_time_left(lambda fraction, message: print(fraction, message))
+    >>> whole(0.0, "word classes: sweep 3, 20 moves, 15 s left")
+    0.0 word classes: sweep 3, 20 moves
+    >>> whole(1.0, "weights")
+    1.0 weights, 0 ms left
+    """
+    if progress is None:
+        return None
+    began = time.monotonic()
+
+    def report(fraction: float, message: str) -> None:
+        kept = [part for part in message.split(", ") if not part.endswith(" left")]
+        progress(fraction, ", ".join([*kept, *([time_left(began, fraction)] if fraction > 0 else [])]))
+
+    return report
 
 
 def report_bytes(progress: Progress | None, done: int, total: int | None) -> None:
@@ -49,15 +73,16 @@ def report_each(
 ) -> Iterator[Result]:
     """Yield the results of `total` pieces of work, such as files; report how many are done and the time left.
 
-    >>> list(report_each("ab", 2, "files", lambda fraction, message: print(fraction, message[:12])))
-    0.5 1 of 2 files
+    >>> list(report_each("ab", 2, "files", lambda fraction, message: print(fraction, message[:13])))
+    0.5 1 of 2 files,
     1.0 2 of 2 files
     ['a', 'b']
     """
     began = time.monotonic()
     for done, result in enumerate(results, 1):
         if progress is not None:
-            progress(done / total, f"{done:,} of {total:,} {unit}, {time_left(began, done / total)}")
+            left = f", {time_left(began, done / total)}" if done < total else ""
+            progress(done / total, f"{done:,} of {total:,} {unit}{left}")
         yield result
 
 

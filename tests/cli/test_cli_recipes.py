@@ -48,7 +48,7 @@ def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[st
     assert "On the held-out text" in err
     if is_tree:
         assert "WordTreeModel(" in err
-        assert "Weights were tuned on this text, so the figure is optimistic" in err
+        assert "Held-out perplexity is optimistic (weights were tuned on this text). Honest estimate" in err
     else:
         assert "ClusteredModel(" in err
         assert "on the other half; slightly optimistic, as state weights were fitted on both halves" in err

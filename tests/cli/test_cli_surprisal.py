@@ -92,15 +92,43 @@ def test_regions(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     status, out, _ = run("score", made / "model", items, *options, capfd=capfd)
     assert status == 0
     header, *lines = [line.split("\t") for line in out.splitlines()]
-    assert header == "id part sentence position log10_prob surprisal_bits unknown words".split()
+    assert header == "id part sentence position log10_prob surprisal_bits unknown tokens".split()
     assert [[*line[:4], line[-1]] for line in lines] == [
         ["x", "np", "1", "1", "2"],
-        ["x", "vp", "1", "3", "4"],
+        ["x", "vp", "1", "2", "4"],
         ["y", "np", "2", "1", "2"],
     ]
     model = open_model(made / "model")
     log_probs = model.score("the cat sat on N mats").log_probs
     assert float(lines[1][5]) == pytest.approx(-log_probs[2:6].sum() / math.log(2), abs=1e-6)
+
+
+def test_words_between_white_space(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("The cat sat.\n\nA dog ran.\n")
+    (tmp_path / "raw.txt").write_text("The cat sat. The dog sat. A cat ran. The dog ran.\n")
+    status, _, _ = run(
+        "train", "raw.txt", "--tokenize", "prose", "--lowercase", "-o", "raw", "-q", capfd=capfd
+    )
+    assert status == 0
+    chosen = ("--columns", "sentence,position,word,surprisal", "-q")
+    _, out, _ = run("score", "raw", "text", "--by", "word", *chosen, capfd=capfd)
+    header, *lines = [line.split("\t") for line in out.splitlines()]
+    assert header == ["sentence", "position", "word", "surprisal_bits", "tokens"]
+    words = [line[:3] + line[4:] for line in lines]
+    assert words[2:4] == [["1", "3", "sat.", "2"], ["3", "1", "A", "1"]]
+    _, out, _ = run("score", "raw", "text", *chosen, capfd=capfd)
+    tokens = [float(line.split("\t")[3]) for line in out.splitlines()[1:]]
+    assert float(lines[2][3]) == pytest.approx(sum(tokens[2:4]), abs=2e-6)
+    # The same rows, and what the table has beside them.
+    (tmp_path / "items.csv").write_text("id,part,text\n7,a,The cat\n7,b,sat.\n8,a,A dog ran.\n")
+    names = ("--text-column", "text", "--id-column", "id", "--region-column", "part", "--by", "word")
+    _, out, _ = run("score", "raw", "items.csv", *names, *chosen, capfd=capfd)
+    found = [line.split("\t") for line in out.splitlines()[1:]]
+    assert [row[:2] for row in found] == [["7", "a"], ["7", "a"], ["7", "b"], *[["8", "a"]] * 3]
+    assert [row[3:] for row in found] == [line[1:] for line in lines]
 
 
 def test_unknown_words(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +185,10 @@ def test_output_to_a_named_pipe_line_by_line(made: Path, tmp_path: Path) -> None
         (("--columns", "word", "--by", "sentence"), "--columns cannot be combined with --by sentence"),
         (("--by", "sentence", "--base", "e"), "--base cannot be combined with --by sentence"),
         (("--text-column", "text", "--document-mark", "x"), "--document-mark cannot be combined"),
-        (("--text-column", "text", "--by", "region"), "--by region requires --region-column"),
+        (
+            ("--text-column", "text", "--by", "region"),
+            "(--by region) requires a region column (--region-column)",
+        ),
         (("--region-column", "region"), "id column"),
         (("--id-column", "id"), "no column 'id'"),
     ],
@@ -172,9 +203,8 @@ def test_options_without_effect_are_refused(
 def test_what_may_not_be_meant_is_noted(
     made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "items.csv").write_text("the <s> cat sat\n")
-    err = run("score", made / "model", tmp_path / "items.csv", "--columns", "word, position", capfd=capfd)[2]
-    assert "is scored line by line; for a table use --text-column" in err
+    (tmp_path / "items.txt").write_text("the <s> cat sat\n")
+    err = run("score", made / "model", tmp_path / "items.txt", "--columns", "word, position", capfd=capfd)[2]
     assert "1 sentence marker <s> or </s> dropped" in err
 
 
@@ -183,4 +213,4 @@ def test_all_columns_of_regions(made: Path, tmp_path: Path, capfd: pytest.Captur
     names = ("--text-column", "text", "--id-column", "id", "--region-column", "region", "--columns", "all")
     status, out, _ = run("score", made / "model", tmp_path / "items.csv", *names, "-q", capfd=capfd)
     assert status == 0
-    assert {"entropy_bits", "length", "words"} < set(out.splitlines()[0].split("\t"))
+    assert {"entropy_bits", "length", "tokens"} < set(out.splitlines()[0].split("\t"))

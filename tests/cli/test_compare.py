@@ -80,9 +80,28 @@ def test_what_is_not_decided_is_named(made: Path, capfd: pytest.CaptureFixture[s
 
 
 def test_other_vocabularies_have_a_note(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    status, _, err = run("eval", made / "n2", made / "test", "--compare", made / "small", capfd=capfd)
-    assert status == 0
-    assert re.search(r"note: [\d,]+ events are left out: words for which not all models", err)
+    given = ("eval", made / "n2", made / "test", "--compare", made / "small", "-q")
+    status, out, err = run(*given, capfd=capfd)
+    assert (status, err) == (0, "")
+    (shown,) = re.findall(r"^Events left out +([\d,]+) out-of-vocabulary, unknown to at least one", out, re.M)
+    assert "Known words only" in out
+    found = json.loads(run(*given, "--json", capfd=capfd)[1])
+    assert found["left_out"] == int(shown.replace(",", "")) > 0
+    assert found["models"][1]["difference_known"] == found["models"][1]["difference"]
+
+
+def test_known_words_are_compared_too(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "test").write_text((made / "test").read_text().replace("peter", "joanna"))
+    given = ("eval", made / "n2", tmp_path / "test", "--compare", made / "n3", "-q")
+    _, out, _ = run(*given, capfd=capfd)
+    assert out.index("All events") < out.index("Known words only")
+    found = json.loads(run(*given, "--json", capfd=capfd)[1])
+    assert found["known"] < found["events"]
+    figures = json.loads(run("eval", made / "n3", tmp_path / "test", "--json", capfd=capfd)[1])
+    second = found["models"][1]
+    for name in ("perplexity", "perplexity_known"):
+        assert second[name] == pytest.approx(figures[name])
+    assert second["interval_known"] == figures["interval_known"]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,15 @@ from typing import Any
 import pytest
 
 from command_line import manifest_of, run
-from stategram import CategoryNgramModel, NgramModel, UsageError, open_model, read_classes, train_recipe
+from stategram import (
+    CategoryNgramModel,
+    NgramModel,
+    UsageError,
+    open_model,
+    read_classes,
+    read_corpus,
+    train_recipe,
+)
 from stategram.cli.reading import _beginning, _holds_counts
 from stategram.recipes import CategoryNgramPart, Recipe
 from story import write_texts
@@ -155,6 +165,9 @@ def test_tables_of_counts_are_no_texts(
     for names in ([table], [texts / "train", table], [packed]):
         status, _, err = run("train", *names, "-o", tmp_path / "model", capfd=capfd)
         assert status == 2
+        if format == "parquet" and names != [packed]:
+            assert "no column 'text'; there are 'ngram', 'order', 'count'" in " ".join(err.split())
+            continue
         assert f"{names[-1]} is a " in err
         assert "count again with --format srilm or tsv" in " ".join(err.split())
     assert not (tmp_path / "model").exists()
@@ -168,7 +181,8 @@ def test_class_files_are_no_texts(
     given = ("classes", texts / "train", "-k", 6, "--format", format, "-o", file, "-q")
     assert run(*given, capfd=capfd)[0] == 0
     status, _, err = run("train", texts / "train", file, "-o", tmp_path / "model", capfd=capfd)
-    assert (status, f"{file} is a" in err) == (2, True), err
+    found = "no column 'text'; there are 'word'" if format == "parquet" else f"{file} is a"
+    assert (status, found in err) == (2, True), err
     assert ("--classes" in err) is (format != "parquet")
 
 
@@ -209,7 +223,7 @@ def test_a_class_file_is_enough(texts: Path, tmp_path: Path, capfd: pytest.Captu
         assert status == 0, err
         assert "100.0% of the text" in err
     found = open_model(tmp_path / "model.tsv", CategoryNgramModel)
-    assert (found.order, found.n_categories) == (5, 7)
+    assert (found.order, found.n_categories) == (5, 6)
     lines = train.read_text().splitlines()
     expected = CategoryNgramModel.train(lines, read_classes(tmp_path / "classes.tsv"), 5)
     assert found.perplexity(lines) == pytest.approx(expected.perplexity(lines), rel=1e-12)
@@ -257,3 +271,24 @@ def test_one_part_needs_no_heldout_text(
     assert isinstance(train_recipe(lines, None, recipe), CategoryNgramModel)
     with pytest.raises(UsageError, match="give a held-out text"):
         train_recipe(lines, None, "fast")
+
+
+def test_a_vocabulary_size_has_no_bound(
+    texts: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    given = ("train", texts / "train", "-o", tmp_path / "model", "--order", 1, "-q")
+    assert run(*given, "--vocab", "9" * 20, capfd=capfd)[0] == 0
+    assert read_corpus(texts / "train", vocabulary_size=10**20).n_unknown == 0
+
+
+def test_a_full_disk_for_temporary_files_is_named(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("stategram.cli.count.counts_or_text", full)
+    given = ("count", texts / "train", "-o", tmp_path / "counts.gz", "--tmp", tmp_path)
+    status, _, err = run(*given, capfd=capfd)
+    assert status == 1
+    assert f"a temporary file in {tmp_path} (--tmp): No space left on device; free" in " ".join(err.split())

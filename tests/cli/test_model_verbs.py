@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,9 @@ from stategram import (
     CategoryNgramModel,
     Mixture,
     NgramModel,
+    UsageError,
+    compare,
+    merge_ngrams,
     open_model,
     read_arpa,
     write_arpa,
@@ -234,6 +238,60 @@ def test_a_mixture_splits_text_as_its_first_model_does(
     status, _, err = run(*given, capfd=capfd)
     assert (status, "normalized in another way" in err) == (0, False)
     assert open_model(place / "out").text_format.split == "ascii"
+
+
+def test_models_that_read_text_differently_are_not_mixed(
+    place: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name, options in (("cased", ()), ("lower", ("--lowercase", "--digits", "N"))):
+        assert run("train", place / "train", "-o", place / name, *options, "-q", capfd=capfd)[0] == 0
+    given = ("mix", place / "cased", place / "lower", "--weights", "0,1", "-o", place / "out", "--force")
+    status, _, err = run(*given, capfd=capfd)
+    assert status == 2
+    assert "cased and " in err
+    assert "lowercase is False in the first, True in the second; digits is None in the first, 'N'" in err
+    both = [open_model(place / name, NgramModel) for name in ("cased", "lower")]
+    with pytest.raises(UsageError, match="read text in different ways: lowercase is False"):
+        Mixture.fit(both, ["the cat sat"])
+    with pytest.raises(UsageError, match="Train both with the same options"):
+        merge_ngrams(both, [0.5, 0.5])
+    # Said to be read in one way, they are.
+    assert run(*given, "--lowercase", "--digits", "N", capfd=capfd)[0] == 0
+    mixed = open_model(place / "out")
+    assert mixed.text_format == TextFormat(lowercase=True, digits="N")
+    assert mixed.perplexity("the cat sat") == pytest.approx(both[1].perplexity("the cat sat"), rel=0.02)
+
+
+def test_mix_ends_with_what_it_gains(
+    place: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("heldout").write_text("\n".join([*sentences(60, seed=3), "maria sees a zebra"]))
+    for name, text in (("a", sentences(500, seed=1)), ("b", ["the dog ran", *sentences(150, seed=8)])):
+        NgramModel.train(text, 2).save(name)
+    status, _, err = run("mix", "a", "b", "--heldout", "heldout", "-o", "out", capfd=capfd)
+    assert status == 0
+    known = re.search(
+        r"on (\d+) held-out events of words that all models know: perplexity ([\d.]+), that of a, the best "
+        r"of them, ([\d.]+): -[\d.]+% \(",
+        err,
+    )
+    assert known is not None, err
+    text = Path("heldout").read_text().splitlines()
+    fitted = [open_model(name).fit_unknown(text) for name in ("a", "b")]
+    found = compare([*fitted, open_model("out")], text)
+    assert int(known[1]) == found.known
+    assert float(known[2]) == pytest.approx(found.models[2].perplexity_known, abs=0.01)
+    assert float(known[3]) == pytest.approx(found.models[0].perplexity_known, abs=0.01)
+    # What eval says of each model is there too.
+    for name in ("a", "b"):
+        figures = json.loads(run("eval", name, "heldout", "--json", "-q", capfd=capfd)[1])
+        assert f"{name} {figures['perplexity']:,.2f}" in err
+    # Weights that are given are measured, and nothing is fitted.
+    given = ("mix", "a", "b", "--heldout", "heldout", "--weights", "0.5,0.5", "-o", "half")
+    status, _, err = run(*given, capfd=capfd)
+    assert (status, "p(<unk>)" in err) == (0, False)
+    assert open_model("half").parts[0].distribution("").tolist() == open_model("a").distribution("").tolist()
 
 
 def test_a_mixture_splits_no_word_of_models_of_unknown_texts(

@@ -120,7 +120,7 @@ def test_score_gives_a_line_a_sentence(made: Path, tmp_path: Path, capfd: pytest
     assert float(lines[1][4]) == pytest.approx(model.perplexity("a zebra sat"), abs=0.51e-6)
 
 
-@pytest.mark.parametrize("by", ["word", "sentence"])
+@pytest.mark.parametrize("by", ["token", "word", "sentence"])
 def test_several_texts_are_one_table_each_scored_for_itself(
     by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,23 +136,40 @@ def test_several_texts_are_one_table_each_scored_for_itself(
     expected = [f"file\t{alone[0][0]}"]
     for name, lines in zip(names, alone, strict=True):
         expected += [f"{name}\t{line}" for line in lines[1:]]
-    assert len(expected) == 1 + {"word": 8 + 160 + 3, "sentence": 2 + 40 + 1}[by]
+    assert len(expected) == 1 + {"token": 8 + 160 + 3, "word": 6 + 120 + 2, "sentence": 2 + 40 + 1}[by]
     status, out, err = run("score", "cache", *names, "--by", by, capfd=capfd)
     assert (status, out.splitlines()) == (0, expected)
     assert run("score", "cache", *names, "--by", by, "-o", "scores.tsv.gz", "-q", capfd=capfd) == (0, "", "")
     with gzip.open("scores.tsv.gz", "rt") as file:
         assert file.read() == out
-    if by == "word":
+    if by == "token":
         parquet = pytest.importorskip("pyarrow.parquet")
         assert run("score", "cache", *names, "-o", "scores.parquet", capfd=capfd)[0] == 0
         words = parquet.read_table("scores.parquet").select(["file", "word"]).to_pylist()
         rows = [line.split("\t") for line in expected[1:]]
         assert [(word["file"], word["word"]) for word in words] == [(row[0], row[3]) for row in rows]
-        status, _, err = run("score", "cache", *names, "--text-column", "a", capfd=capfd)
-        assert (status, "a table (--text-column, --id-column, --region-column) is scored alone" in err) == (
-            2,
-            True,
-        )
+        status, _, err = run("score", "cache", *names, "--id-column", "a", capfd=capfd)
+        assert (status, "a table with --id-column or --region-column is scored alone" in err) == (2, True)
+
+
+def test_words_of_tables_have_the_numbers_of_their_rows(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    NgramModel.train(["the cat sat", "a dog ran"]).save(tmp_path / "model")
+    names = [tmp_path / name for name in ("a.jsonl", "b.csv")]
+    names[0].write_text('{"text": "the cat sat\\na dog"}\n{"text": ""}\n\n{"text": "a cat"}\n')
+    names[1].write_text('id,text\n1,the dog\n2,"a\ncat"\n')
+    tables = {}
+    for by in ("token", "word"):
+        columns = ("--by", by, "--columns", "sentence,position,word,surprisal")
+        status, out, err = run("score", tmp_path / "model", *names, *columns, "-q", capfd=capfd)
+        assert (status, err) == (0, "")
+        tables[by] = [line.split("\t")[1:5] for line in out.splitlines()]
+    assert tables["word"] == [row for row in tables["token"] if row[2] != "</s>"]
+    assert [row[:2] for row in tables["word"][1:8]] == [
+        *(["1", "1"], ["1", "2"], ["1", "3"], ["1", "1"], ["1", "2"]),
+        *(["4", "1"], ["4", "2"]),
+    ]
 
 
 def test_score_reads_stdin_by_default(made: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -83,7 +83,10 @@ def test_select_refuses_what_cannot_be(made: Path, capfd: pytest.CaptureFixture[
 
 def test_a_selection_needs_a_choice(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, _, err = run("select", "pool.txt", "--in-domain", "sea.txt", "-o", "x.txt", capfd=capfd)
-    assert (status, "choose rows by --keep or --threshold" in err) == (2, True), err
+    assert (status, "choose rows by keep (--keep) or threshold (--threshold)" in " ".join(err.split())) == (
+        2,
+        True,
+    ), err
     assert not (made / "x.txt").exists()
 
 
@@ -108,3 +111,26 @@ def test_an_interrupted_selection_leaves_nothing(made: Path) -> None:
     assert b"interrupted; nothing was written" in err
     assert sorted(file.name for file in made.iterdir()) == ["land.txt", "pool.txt", "sea.txt", "tmp"]
     assert not list((made / "tmp").iterdir())
+
+
+def test_errors_name_options_and_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pool.txt").write_text("the cat\n")
+    (tmp_path / "bad.jsonl").write_text('{"text": "a cat"}\n{"text": "\\ud800"}\n')
+    given = (
+        "select",
+        tmp_path / "pool.txt",
+        "--in-domain",
+        tmp_path / "bad.jsonl",
+        "-o",
+        tmp_path / "out.txt",
+    )
+    status, _, err = run(*given, "--keep", "1", capfd=capfd)
+    assert (status, "bad.jsonl:2: half of a UTF-16 surrogate pair" in " ".join(err.split())) == (3, True)
+    assert "/stategram-select" not in err
+    status, _, err = run(*given, "--keep", "1", "--text-column", "txt", capfd=capfd)
+    assert (status, "choose the column of the texts with --text-column" in " ".join(err.split())) == (2, True)
+    status, _, err = run(*given, "--keep", "1", "--threshold", "0", capfd=capfd)
+    assert (
+        status,
+        "keep and threshold (--keep, --threshold) both choose the rows" in " ".join(err.split()),
+    ) == (2, True)

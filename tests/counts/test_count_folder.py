@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -14,12 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 
 from command_line import run
 from counted_texts import files_of, make_story
+from naive import runs as naive
 from packed import COMPRESSORS
 from stategram import (
     BadDataError,
@@ -32,11 +33,20 @@ from stategram import (
     read_corpus,
     train_recipe,
 )
-from stategram.counts import check_counts, count_folder, is_counts, sharded_text, shards
+from stategram.counts import (
+    Counting,
+    Reading,
+    blobs,
+    check_counts,
+    count_folder,
+    is_counts,
+    sharded_text,
+    shards,
+    trie_numbers,
+)
 from stategram.counts.blobs import Blobs
-from stategram.counts.count_folder import place_of_counts
 from stategram.storage import manifest_bytes
-from stategram.text import TextFormat
+from stategram.text import BEGIN, END, TextFormat, WordChoice
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +142,7 @@ def test_a_text_format_that_is_none_is_refused(
 ) -> None:
     place = shutil.copytree(counts, tmp_path / "counts")
     manifest = json.loads((place / "manifest.json").read_bytes())
-    assert manifest["text_format"] == msgspec.to_builtins(TextFormat())
+    assert manifest["text_format"] == TextFormat().remembered
     manifest["text_format"] |= change
     data = manifest_bytes(manifest, "counts", manifest["files"], listed="files")
     (place / "manifest.json").write_bytes(data)
@@ -199,15 +209,15 @@ def test_what_is_finished_is_not_done_again(
     """However many blobs are written before the end, each is written once."""
     written: Counter[str] = Counter()
     place = str(tmp_path / "counts")
-    write = Blobs.write
+    put = Blobs.put
 
     def fail_later(self: Blobs, name: str, data: bytes) -> None:
         if len(written) == after and name not in written:
             raise _Interrupted
         written[name] += 1
-        write(self, name, data)
+        put(self, name, data)
 
-    monkeypatch.setattr(Blobs, "write", fail_later)
+    monkeypatch.setattr(Blobs, "put", fail_later)
     with pytest.raises(_Interrupted):
         count_text(story, place, 2, shard_size=5000)
     assert not is_counts(place)
@@ -234,46 +244,130 @@ def expected(story: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     return files_of(place)
 
 
+def _fail(*_: object, **__: object) -> bytes:
+    raise _Interrupted
+
+
 def _interrupted(story: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave all work of a count behind, but the manifest."""
-
-    def fail(*arguments: object, **options: object) -> bytes:
-        raise _Interrupted
-
     with monkeypatch.context() as patch:
-        patch.setattr(count_folder, "manifest_bytes", fail)
+        patch.setattr(count_folder, "manifest_bytes", _fail)
         with pytest.raises(_Interrupted):
             count_text(story, str(place), 2, shard_size=5000)
 
 
-@pytest.mark.parametrize("suffix", [".shard", ".part"])
-def test_lost_and_cut_work_is_done_again(
-    story: Path, tmp_path: Path, expected: dict[str, bytes], suffix: str, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture(scope="module")
+def work(story: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All that a run left that was killed before it wrote the manifest."""
+    place = tmp_path_factory.mktemp("work") / "counts"
+    with pytest.MonkeyPatch.context() as patch:
+        _interrupted(story, place, patch)
+    return place
+
+
+def _flip(file: Path, place: int = -50) -> None:
+    """Change one bit of a file; by default of the data of its last piece."""
+    data = bytearray(file.read_bytes())
+    data[max(place, -len(data))] ^= 16
+    file.write_bytes(data)
+
+
+def _cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-3])
+
+
+def _cut_piece(file: Path) -> None:
+    """Cut off the last piece of a file, or all of it."""
+    kept = Blobs(file.parent).kept(file.name)
+    assert kept is not None
+    file.write_bytes(file.read_bytes()[: kept[0][-2]])
+
+
+def _extend(file: Path) -> None:
+    file.write_bytes(file.read_bytes() + file.read_bytes())
+
+
+@pytest.mark.parametrize("change", [Path.unlink, _flip, _cut, _cut_piece, _extend])
+@pytest.mark.parametrize("suffix", ["part", "shard", "ids", "run", "ngrams", "text"])
+def test_work_that_is_lost_or_damaged_is_done_again(
+    story: Path,
+    tmp_path: Path,
+    expected: dict[str, bytes],
+    work: Path,
+    suffix: str,
+    change: Callable[[Path], None],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    for change in ("remove", "cut"):
-        place = tmp_path / change
-        _interrupted(story, place, monkeypatch)
-        for file in [file for file in place.iterdir() if file.name.endswith(suffix)]:
-            if change == "remove":
-                file.unlink()
-            else:
-                file.write_bytes(file.read_bytes()[:-3])
-        count_text(story, str(place), 2, shard_size=5000)
+    place = shutil.copytree(work, tmp_path / "counts")
+    changed = sorted(place.glob(f"*.{suffix}"))
+    assert changed
+    for file in changed:
+        change(file)
+    count_text(story, place, 2, shard_size=5000)
+    assert files_of(place) == expected
+    noted = [f"damaged, made again: {file}" for file in changed] if change != Path.unlink else []
+    assert sorted(one for one in caplog.messages if one.startswith("damaged")) == noted
+
+
+def test_work_that_is_damaged_while_it_is_used_is_refused(
+    story: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for suffix in ("shard", "ids", "run"):
+        place = tmp_path / suffix
+        put = Blobs.put
+
+        def damage(self: Blobs, name: str, data: bytes, put: Any = put, suffix: str = suffix) -> None:
+            put(self, name, data)
+            if name.endswith(f".{suffix}"):
+                _flip(Path(self.place, name))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Blobs, "put", damage)
+            message = rf"{suffix}: damaged, its checksum does not match; remove it, and run the same command"
+            with pytest.raises(BadDataError, match=message) as found:
+                count_text(story, place, 2, shard_size=5000)
+        Path(str(found.value).partition(": ")[0]).unlink()
+        count_text(story, place, 2, shard_size=5000)
+        check_counts(open_counts(place))
+
+
+@pytest.mark.parametrize("suffix", ["ngrams", "text", "vocabulary", "counts", "json"])
+def test_finished_counts_are_believed_only_as_they_were_written(
+    story: Path, tmp_path: Path, expected: dict[str, bytes], suffix: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "counts"
+    command = ("count", story, "-o", place, "--order", 2, "--shard-size", 5000)
+    assert run(*command, capfd=capfd)[0] == 0
+    assert files_of(place) == expected
+    for change in (_flip, _cut, Path.unlink):
+        file = min(place.glob(f"*.{suffix}"))
+        change(file)
+        if file.name == "manifest.json" and not file.exists():
+            assert run(*command, capfd=capfd)[0] == 0
+        else:
+            code, _, err = run(*command, capfd=capfd)
+            assert (code, "--force" in err) == (3, True), err
+        assert run(*command, "--force", capfd=capfd)[0] == 0
         assert files_of(place) == expected
 
 
-@pytest.mark.parametrize("suffix", [".ids", ".run"])
-def test_damaged_work_is_named(
-    story: Path, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+def test_force_believes_nothing(
+    story: Path, tmp_path: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _interrupted(story, tmp_path / "counts", monkeypatch)
-    for file in (tmp_path / "counts").iterdir():
-        if file.name.endswith((".run", ".ngrams", ".text")) and suffix == ".ids":
-            file.unlink()
-        elif file.name.endswith((suffix, ".ngrams")):
-            file.write_bytes(file.read_bytes()[:-3]) if file.name.endswith(suffix) else file.unlink()
-    with pytest.raises(BadDataError, match=rf"{suffix}.*damaged.*count again|{suffix}: .*expected at least"):
-        count_text(story, str(tmp_path / "counts"), 2, shard_size=5000)
+    """If a text changed, but not its size and time, work of the old one has the right names and checksums."""
+    text, place = tmp_path / "text", tmp_path / "counts"
+    shutil.copy(story, text)
+    was = text.stat()
+    count_text(text, tmp_path / "before", 2, shard_size=5000)
+    _interrupted(text, place, monkeypatch)
+    text.write_bytes(story.read_bytes().replace(b"w1 w2", b"w2 w1"))
+    os.utime(text, ns=(was.st_atime_ns, was.st_mtime_ns))
+    arguments = Reading([str(text)], TextFormat(), WordChoice(), 5000), 2
+    Counting(*arguments).run(str(place), replaces=True)
+    assert open_counts(place).corpus().ids.tolist() == read_corpus(text).ids.tolist()
+    check_counts(open_counts(place))
+    Counting(*arguments).run(str(tmp_path / "before"), replaces=True)
+    assert files_of(tmp_path / "before") == files_of(place)
 
 
 def test_counts_that_are_replaced_stay_until_the_new_ones_are_complete(
@@ -322,13 +416,110 @@ def test_many_small_files_are_few_shards(story: Path, tmp_path: Path) -> None:
     assert found.document_starts.tolist() == corpus.document_starts.tolist()
 
 
-def test_one_process_counts_in_a_place(story: Path, tmp_path: Path) -> None:
-    with (
-        place_of_counts(str(tmp_path / "counts")),
-        pytest.raises(StategramError, match="another process is counting in"),
-    ):
-        count_text(story, str(tmp_path / "counts"), 2)
+@pytest.mark.parametrize("scheme", ["", "file://", "local://"])
+def test_one_process_counts_in_a_folder(story: Path, tmp_path: Path, scheme: str) -> None:
+    for other in (str(tmp_path / "counts"), f"file://{tmp_path}/counts"):
+        with (
+            Blobs(f"{scheme}{tmp_path}/counts").hold("a"),
+            pytest.raises(StategramError, match="another process is counting in"),
+        ):
+            count_text(story, other, 2)
     count_text(story, str(tmp_path / "counts"), 2)
+
+
+@pytest.mark.parametrize("place", ["memory://held", "folder"])
+def test_one_run_counts_where_there_are_no_locks(
+    story: Path, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blobs, "hold", lambda _: None)  # as in a folder of a network
+    monkeypatch.chdir(tmp_path)
+    here = Blobs(place)
+    with here.hold("a"):
+        (theirs,) = here.sizes()
+    assert here.sizes() == {}
+    here.put(theirs, b"process 7 on other.example")  # of a run that was killed, or goes on
+    message = (
+        rf"^process 7 on other\.example is counting something else in .*; if it was .* remove .*{theirs}$"
+    )
+    with pytest.raises(StategramError, match=message):
+        count_text(story, place, 1)
+    assert list(here.sizes()) == [theirs]
+    here.remove(theirs)
+    count_text(story, place, 1)
+    assert here.sizes().keys() == {*open_counts(place).manifest.files, "manifest.json"}
+
+
+@pytest.mark.parametrize("place", ["memory://continued", "folder"])
+def test_a_killed_run_is_continued_where_there_are_no_locks(
+    story: Path, tmp_path: Path, expected: dict[str, bytes], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blobs, "hold", lambda _: None)
+    monkeypatch.chdir(tmp_path)
+    here = Blobs(place)
+    with monkeypatch.context() as patch:
+        patch.setattr(Blobs, "remove", lambda *_: None)
+        patch.setattr(count_folder, "manifest_bytes", _fail)
+        with pytest.raises(_Interrupted):
+            count_text(story, place, 2, shard_size=5000)
+    (running,) = (name for name in here.sizes() if name.endswith(".running"))
+    for _ in range(2):
+        here.put(running, b"")  # of a run that was killed at its very end
+        count_text(story, place, 2, shard_size=5000)
+        assert {name: here.get(name) for name in here.sizes()} == expected
+
+
+def test_counts_that_another_run_took_away_are_not_complete(
+    story: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing can be locked, a run may remove what it does not know."""
+    place = tmp_path / "counts"
+    for last in ("vocabulary", "json"):
+        put = Blobs.put
+
+        def remove_after(self: Blobs, name: str, data: bytes, put: Any = put, last: str = last) -> None:
+            put(self, name, data)
+            if name.endswith(f".{last}"):
+                min(place.glob("*.ngrams")).unlink()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Blobs, "put", remove_after)
+            with pytest.raises(BadDataError, match=r"ngrams is missing.*; count again with --force"):
+                count_text(story, place, 1)
+        assert is_counts(str(place)) == (last == "json")
+    with pytest.raises(BadDataError, match=r"ngrams is missing.*; count again with --force"):
+        count_text(story, place, 1)
+
+
+def test_what_a_killed_run_left_goes_when_the_counts_are_complete(story: Path, tmp_path: Path) -> None:
+    place = tmp_path / "counts"
+    count_text(story, place, 2, shard_size=5000)
+    complete = files_of(place)
+    manifest = place / "manifest.json"
+    hidden = manifest.rename(tmp_path / "hidden")
+    kept = {name: data for name, data in complete.items() if name != "manifest.json"}
+    with pytest.MonkeyPatch.context() as patch:
+        _interrupted(story, place, patch)
+    hidden.rename(manifest)  # as if the run was killed as soon as it had written that
+    stale = [f"{min(kept)}.{'0' * 16}.partial", f"manifest.json.{'0' * 16}.partial"]
+    for name in stale:
+        (place / name).write_bytes(b"half")
+    assert len(files_of(place)) > len(complete) + 2
+    count_text(story, place, 2, shard_size=5000)
+    assert files_of(place) == complete
+
+
+def test_a_place_that_ends_with_the_process_is_refused(
+    story: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run("count", story, "-o", "memory://gone", capfd=capfd)
+    assert (code, "memory://gone is gone when the command ends" in err) == (2, True)
+
+
+def test_the_last_shard_has_no_time_left(story: Path, tmp_path: Path) -> None:
+    messages: list[str] = []
+    count_text(story, tmp_path / "c", 1, progress=lambda _, message: messages.append(message))
+    assert "1 of 1 shards" in messages
+    assert not any("left" in message for message in messages if "1 of 1" in message)
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(
@@ -430,6 +621,30 @@ def test_counts_are_verified_and_described(
     assert run("info", tmp_path / "none", "--verify", capfd=capfd)[0] != 0
 
 
+def test_what_cannot_be_trained_from_is_not_verified(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text, place = tmp_path / "text", tmp_path / "counts"
+    text.write_text("a b c\n")
+    counted = count_text(text, place, 3)
+    a, b, c = (counted.vocabulary.id(word) for word in "abc")
+    keys = Counter([(BEGIN, a, b), (a, b, c), (b, END), (c, END), (END,)])  # b c is missing
+    (ngrams,) = (name for name in counted.manifest.files if name.endswith(".ngrams"))
+    numbers = trie_numbers(len(counted.vocabulary)).tolist()
+    bounds, sha256 = Blobs(place).write(ngrams, naive.run(keys, numbers))
+    manifest = json.loads((place / "manifest.json").read_bytes())
+    manifest["files"][ngrams] = sha256
+    manifest["runs"]["parts"] = [[[ngrams, 0, bounds[-1]]]]
+    (place / "manifest.json").write_bytes(
+        manifest_bytes(manifest, "counts", manifest["files"], listed="files")
+    )
+    message = "the counts are damaged: an n-gram lacks its suffix; count again with --force"
+    with pytest.raises(BadDataError, match=message):
+        NgramModel.train(open_counts(place), 3)
+    code, _, err = run("info", place, "--verify", "--memory", "1G", capfd=capfd)
+    assert (code, message in err) == (3, True)
+
+
 def test_an_empty_text_and_a_missing_file_are_errors(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -448,8 +663,9 @@ def test_an_empty_text_and_a_missing_file_are_errors(
 def test_counts_at_a_url_on_the_command_line(
     story: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("count", story, "-o", "memory://cli/counts", "--order", 2, capfd=capfd)[0] == 0
-    assert run("train", "memory://cli/counts", "-o", tmp_path / "of-url", capfd=capfd)[0] == 0
+    place = (tmp_path / "counts").as_uri()
+    assert run("count", story, "-o", place, "--order", 2, capfd=capfd)[0] == 0
+    assert run("train", place, "-o", tmp_path / "of-url", capfd=capfd)[0] == 0
     assert run("train", story, "-o", tmp_path / "of-text", "--order", 2, capfd=capfd)[0] == 0
     assert (tmp_path / "of-url").read_bytes() == (tmp_path / "of-text").read_bytes()
-    assert run("info", "memory://cli/counts", "--verify", capfd=capfd)[0] == 0
+    assert run("info", place, "--verify", capfd=capfd)[0] == 0

@@ -29,7 +29,7 @@ from stategram.counts import (
 )
 from stategram.counts.ranges import RunPart, Runs
 from stategram.counts.shards import TextPart, lines_before, text_parts
-from stategram.text import TextFormat, WordChoice, read_corpus
+from stategram.text import BEGIN, END, ReadStats, TextFormat, WordChoice, read_corpus
 
 LINES = [
     "the cat sat",
@@ -189,7 +189,7 @@ def test_lines_before_a_part(tmp_path: Path) -> None:
     file = tmp_path / "text"
     file.write_bytes(b"a\nbb\n\nccc\n")
     for begin, expected in ((0, 0), (1, 1), (2, 1), (3, 2), (5, 2), (6, 3)):
-        assert lines_before(TextPart(str(file), begin, 10)) == expected, begin
+        assert lines_before(TextPart(str(file), begin, 10), TextFormat()) == expected, begin
 
 
 def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
@@ -207,9 +207,25 @@ def scaled(corpus: Corpus, factor: int) -> ShardedText:
     keys = Counter({key: n * factor for key, n in naive.keys(sentences, 2).items()})
     run = naive.run(keys, trie_numbers(n_words).tolist())
     blobs = TemporaryBlobs()
-    blobs.write("run", run)
-    runs = Runs(2, n_words, [0, n_words], [[RunPart("run", 0, len(run))]])
+    bounds, _ = blobs.write("run", run)
+    runs = Runs(2, n_words, [0, n_words], [[RunPart("run", 0, bounds[-1])]])
     return ShardedText(corpus.vocabulary, corpus.word_counts * factor, corpus.stats, (), blobs, runs)
+
+
+@pytest.mark.parametrize(
+    ("keys", "word_counts"),
+    [
+        ({(BEGIN, END): 3, (END,): 3}, [0, 0, 3, 0, 0]),  # no words at all
+        ({(BEGIN, 3): 3, (3, 3): 3, (3, END): 1, (4, 3): 1, (4, END): 2, (END,): 3}, [0, 0, 3, 4, 3]),
+    ],
+)
+def test_bigrams_of_no_text_are_refused(keys: dict[tuple[int, ...], int], word_counts: list[int]) -> None:
+    vocabulary, blobs = Vocabulary.from_words(["a", "b"]), TemporaryBlobs()
+    bounds, _ = blobs.write("run", naive.run(Counter(keys), trie_numbers(5).tolist()))
+    runs = Runs(2, 5, [0, 5], [[RunPart("run", 0, bounds[-1])]])
+    text = ShardedText(vocabulary, np.array(word_counts), ReadStats(("a",), 1), (), blobs, runs)
+    with pytest.raises(BadDataError, match="the bigrams are not those of a text; count again with --force"):
+        WordClasses(2).fit(text)
 
 
 def test_more_events_than_32_bits_hold(story: Path) -> None:

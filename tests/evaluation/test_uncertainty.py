@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stategram import Mixture, NgramModel, UsageError, compare, corpus_from_sentences, evaluate, use_resources
-from stategram.evaluation import Resampling, Units
+from stategram.evaluation import Resampling, Units, describe_comparison
 from story import sentences
 
 
@@ -173,11 +173,40 @@ def test_models_are_compared_with_the_first(models: dict[str, NgramModel]) -> No
     assert (same.difference.low, same.difference.high, same.difference.decided) == (0, 0, False)
 
 
+def test_known_words_have_figures_of_their_own() -> None:
+    corpus = corpus_from_sentences(sentences(300, seed=1), vocabulary_size=12)
+    text = [line.replace("maria", "joanna", 1) for line in sentences(200, seed=2)]
+    first, second = NgramModel.train(corpus, 1), NgramModel.train(corpus, 3)
+    found = compare([first, second], text)
+    alone = [evaluate(model, text) for model in (first, second)]
+    assert found.known == found.events - alone[0].unknown < found.events
+    for one, expected in zip(found.models, alone, strict=True):
+        assert one.perplexity_known == pytest.approx(expected.perplexity_known)
+        assert one.interval_known == expected.interval_known
+    difference = found.models[1].difference_known
+    assert found.models[0].difference_known is None
+    assert difference is not None
+    assert difference.relative == pytest.approx(alone[1].perplexity_known / alone[0].perplexity_known - 1)
+    assert difference != found.models[1].difference
+    assert [table.title for table in describe_comparison(found).tables] == ["All events", "Known words only"]
+
+
+def test_models_that_know_all_words_have_one_table(models: dict[str, NgramModel]) -> None:
+    found = compare(models, sentences(60, seed=2))
+    assert found.known == found.events
+    assert found.models[1].difference_known == found.models[1].difference
+    (table,) = describe_comparison(found).tables
+    assert table.title == "All events"
+
+
 def test_other_vocabularies_are_compared_on_what_all_know() -> None:
     first = NgramModel.train(["the cat sat", "the dog sat"], 2)
     second = NgramModel.train(["the cat sat", "a cat ran"], 2)
     found = compare([first, second], ["the cat sat", "the dog ran"])
-    assert (found.events, found.left_out) == (6, 2)
+    assert (found.events, found.known, found.left_out) == (6, 6, 2)
+    shown = describe_comparison(found)
+    assert [table.title for table in shown.tables] == ["Known words only"]
+    assert ("Events left out", "2 out-of-vocabulary, unknown to at least one model") in shown.facts
     log_probs = first.score(["the cat sat", "the dog ran"]).log_probs
     kept = np.delete(log_probs, [5, 6])  # dog, ran
     assert found.models[0].perplexity == pytest.approx(np.exp(-kept.mean()))

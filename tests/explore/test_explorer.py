@@ -19,6 +19,7 @@ from stategram import (
     Model,
     UsageError,
     cluster,
+    compare,
     corpus_from_sentences,
     surprisal,
 )
@@ -116,8 +117,8 @@ def test_every_view_counts_the_same_classes(kind: str) -> None:
     one = Explorer([ExploredModel("it", model_of(kind))])
     for source, (leaf, _) in class_sources(model_of(kind)).items():
         map_, tree = (one.answer(name, {"source": source}) for name in ("classes", "tree"))
-        assert map_["n"] == tree["n"] - len(tree["boundaries"])
-        assert map_["boundaries"] == tree["boundaries"]
+        assert map_["n"] == tree["n"] - len(tree["special"])
+        assert map_["special"] == tree["special"]
         if isinstance(leaf, CategoryNgramModel | ClusteredModel):
             assert map_["n"] == leaf.n_categories
 
@@ -219,6 +220,11 @@ def test_two_models_are_compared_word_by_word() -> None:
     for letter, model in (("a", mixture()), ("b", bigram())):
         expected = surprisal(model, [text], columns=["surprisal"])["surprisal_bits"]
         np.testing.assert_allclose(answer["sentences"][0][letter], expected, atol=5e-5)
+    found = compare({"mixture": mixture(), "bigram": bigram()}, [text])
+    assert answer["perplexity"] == pytest.approx([one.perplexity for one in found.models], abs=5e-3)
+    assert answer["left_out"] == found.left_out
+    assert [table["title"] for table in answer["tables"]] == ["All events", "Known words only"]
+    assert [row[0] for row in answer["tables"][1]["rows"]] == ["mixture", "bigram"]
     events = sum(one["events"] for one in answer["by_class"])
     assert events == 6  # without the unknown word
     assert sum(one["events"] for one in answer["by_frequency"]) == events

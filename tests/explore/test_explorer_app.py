@@ -119,3 +119,38 @@ def test_what_takes_too_long_is_given_up() -> None:
     answer = slow.post("/api/ranks", json={"text": "the old king\n" * 100})
     assert answer.status_code == 503
     assert "ask for less" in answer.json()["error"]
+
+
+def test_a_client_that_goes_away_while_it_sends_is_no_error() -> None:
+    import asyncio
+
+    from stategram.explore.app.server import create_app
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/api/score",
+        "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1:8421"), (b"content-type", b"application/json")],
+    }
+    parts: list[dict[str, Any]] = [
+        {"type": "http.request", "body": b'{"te', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return parts.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(create_app(explorer())(scope, receive, send))
+    assert not parts
+    assert sent[0]["status"] == 400
+
+
+def test_many_unknown_words_are_noted(client: TestClient) -> None:
+    shouted = client.post("/api/score", json={"text": "THE OLD KING SEES THE DOG\n" * 4}).json()
+    assert "are unknown to the model; in lower case all are known: lowercase the text" in shouted["note"]
+    assert client.post("/api/score", json={"text": "the old king"}).json()["note"] is None

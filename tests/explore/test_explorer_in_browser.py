@@ -214,6 +214,7 @@ def test_only_views_with_content_are_offered(browser: Browser, address: str) -> 
 def test_words_in_a_rectangle_of_the_chart_are_listed(browser: Browser, address: str) -> None:
     visit = Visit(browser, address, "compare")
     page = visit.page
+    page.locator(".scatter").scroll_into_view_if_needed()
     box = page.locator(".scatter").bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 1, box["y"] + 1)

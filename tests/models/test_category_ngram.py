@@ -59,7 +59,7 @@ def test_of_word_classes(smoothing: str) -> None:
     corpus = make_corpus(*long_text())
     classes = WordClasses(n_classes=6, effort="fast").fit(corpus)
     model = CategoryNgramModel.train(corpus, classes, 4, smoothing=smoothing)
-    assert (model.order, model.n_categories) == (4, 7)  # <unk> does not occur: it is alone
+    assert (model.order, model.n_categories) == (4, 6)
     for history in histories(corpus, 4):
         assert abs(model.distribution(history).sum() - 1) < 1e-6
     mapping = dict(zip(classes.words_, classes.labels_.tolist(), strict=True))
@@ -68,7 +68,7 @@ def test_of_word_classes(smoothing: str) -> None:
         log_probs = model.score(corpus).log_probs
     with use_resources(threads=2):
         assert again.score(corpus).log_probs.tobytes() == log_probs.tobytes()
-    assert repr(model) == "CategoryNgramModel(order 4, 7 categories)"
+    assert repr(model) == "CategoryNgramModel(order 4, 6 categories)"
     model.check()
 
 
@@ -95,3 +95,14 @@ def test_word_probabilities_that_make_no_sense_are_found() -> None:
     probs[BEGIN] = 0.1
     with pytest.raises(BadDataError, match="are inconsistent"):
         replace(model, word_probs=probs).check()
+
+
+def test_only_classes_of_words_count() -> None:
+    text = ["the cat sat", "the dog sat", "a cat ran"] * 3
+    classes = {"the": 0, "a": 0, "cat": 1, "dog": 1, "sat": 2, "ran": 2}
+    model = CategoryNgramModel.train(text, classes, 2)
+    assert (model.n_categories, model.training_info["categories"]) == (3, 3)
+    assert model.title == "2-gram model of 3 categories"
+    # Words without a class are one, that of <unk>.
+    del classes["dog"]
+    assert CategoryNgramModel.train(text, classes, 2).n_categories == 4

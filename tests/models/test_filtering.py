@@ -66,7 +66,7 @@ def test_categories() -> None:
     model = CategoryNgramModel.train(text, classes, 3)
     found = model.filter(Vocabulary.from_words(["the", "a", "cat"]))
     found.check()
-    assert found.n_categories == 3  # with that of <unk>; none of sat and ran
+    assert found.n_categories == 2  # none of sat and ran
     before = model.distribution("the")
     after = found.distribution("the")
     assert after.sum() == pytest.approx(1, abs=1e-6)

@@ -164,7 +164,7 @@ def test_evidence_adds_up_to_the_log_odds(history: str) -> None:
                 assert {"linear 32 state", "recurrent 32 state", "no context", "w-1 w-2 w-3"} <= set(
                     step.evidence
                 )
-                assert ("caches" in step.evidence) == (history == "adaptive")
+                assert ("text so far" in step.evidence) == (history == "adaptive")
                 logit = np.log(step.probability) - np.log1p(-step.probability)
                 assert sum(step.evidence.values()) == pytest.approx(logit, abs=1e-4)
             assert any(abs(step.evidence["linear 32 state"]) > 1e-3 for step in steps)
@@ -253,7 +253,10 @@ def test_progress_rises_and_says_what_is_learned(monkeypatch: pytest.MonkeyPatch
     fractions = [fraction for fraction, _ in calls]
     assert fractions == sorted(fractions)
     assert fractions[-1] <= 1
-    shown = re.compile(r"(linear|recurrent) 32: pass \d+ of \d+, perplexity [\d,]+\.\d|vector states")
+    shown = re.compile(
+        r"vector state (linear|recurrent) 32: pass \d+ of \d+, perplexity [\d,]+\.\d of the training text|"
+        r"vector states"
+    )
     assert all(shown.fullmatch(message) for _, message in calls)
 
 

@@ -72,6 +72,12 @@ def filtered(model: NaiveNgramModel, kept: Collection[int]) -> NaiveNgramModel:
     return few
 
 
+def unknown_scaled(probs: Sequence[float], factor: float) -> list[float]:
+    """The odds of <unk> multiplied: p'(w) = p(w) / Z, p'(<unk>) = factor p(<unk>) / Z."""
+    weights = [factor * p if word == UNKNOWN else p for word, p in enumerate(probs)]
+    return [weight / sum(weights) for weight in weights]
+
+
 def naive_of(model: NgramModel) -> NaiveNgramModel:
     """The n-grams of a model, by ids; the weights of histories that have n-grams."""
     trie = model.trie.plain()

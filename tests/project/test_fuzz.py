@@ -23,6 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:Deprecati
 
 TRIES = {
     "files": 400,
+    "counts": 23,
     "archives": 60,
     "heap": 30,
     "flips": 100,
@@ -30,6 +31,9 @@ TRIES = {
     "races": 20,
     "environment": 6,
     "threads": 10,
+    "tables": 60,
+    "urls": 30,
+    "requests": 60,
 }
 
 

@@ -17,6 +17,7 @@ from stategram.models import Chain, WordTreeModel, model_size
 from stategram.models.word_tree.max_size import Extent, extents
 from stategram.recipes import CategoryNgramPart, ClusteredPart, NgramPart, WordTreePart
 from stategram.recipes.part import Part
+from story import sentences
 from word_tree_models import texts
 
 TREE = WordTreePart(
@@ -218,3 +219,14 @@ def test_a_size_that_is_too_small_is_that_of_the_user_and_the_one_named_is_enoug
     enough = int(match[1].replace(",", ""))
     assert run(*command, "--max-size", enough, capfd=capfd)[0] == 0
     assert (tmp_path / "m").stat().st_size <= enough
+
+
+def test_a_fitted_model_is_within_its_size(tmp_path: Path) -> None:
+    text = sentences(600, seed=1)
+    heldout = ["peter sees a zebra", *sentences(40, seed=5)]
+    budget = Budget(max_size=25_000)
+    model = train_recipe(text, heldout, Recipe(part=[NgramPart(order=4)]), budget=budget)
+    model.save(tmp_path / "model")
+    assert 15_000 < (tmp_path / "model").stat().st_size <= 25_000
+    plain = train_recipe(text, None, Recipe(part=[NgramPart(order=4)]), budget=budget)
+    assert model.distribution("peter")[0] > 1.2 * plain.distribution("peter")[0]

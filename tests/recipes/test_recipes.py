@@ -34,7 +34,15 @@ from stategram.contexts import ContextTree, TagMap, parse_tags
 from stategram.counts import BigramCounts, NgramCounts, ShardedText, count_bigrams, count_ngrams
 from stategram.models import Model
 from stategram.models.word_tree import model as word_tree_model
-from stategram.recipes import RECIPES, CategoryNgramPart, ClusteredPart, NgramPart, clustered_part, training
+from stategram.recipes import (
+    RECIPES,
+    CachePart,
+    CategoryNgramPart,
+    ClusteredPart,
+    NgramPart,
+    clustered_part,
+    training,
+)
 from stategram.recipes.training import ClassSource, Training
 from stategram.resources import use_resources
 from stategram.text import contains_text
@@ -446,3 +454,27 @@ def test_classes_of_the_effort_paper_are_the_categories_of_a_clustering() -> Non
     assert len(words) > 20
     pairs = {(learned[word], int(found.categories[train.vocabulary.id(word)])) for word in words}
     assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs}) == 7
+
+
+@pytest.mark.parametrize("text", ["corpus", "counts"])
+def test_ngrams_are_fitted_to_held_out_text(texts: tuple[Corpus, Corpus], text: str) -> None:
+    heldout = ["peter sees a zebra", "the dog runs", *sentences(40, seed=5)]
+    recipe = Recipe(part=[NgramPart(order=2)])
+    source = texts[0] if text == "corpus" else count_ngrams(texts[0], 2)
+    model = train_recipe(source, heldout, recipe)
+    assert isinstance(model, NgramModel)
+    alone = NgramModel.train(texts[0], 2)
+    expected = alone.fit_unknown(heldout).distribution("peter")
+    np.testing.assert_array_equal(model.distribution("peter"), expected)
+    assert expected[0] > alone.distribution("peter")[0]
+    # Without held-out text nothing changes.
+    plain = train_recipe(texts[0], None, recipe).distribution("peter")
+    np.testing.assert_array_equal(plain, alone.distribution("peter"))
+
+
+def test_parts_of_recipes_are_fitted_to_held_out_text(texts: tuple[Corpus, Corpus]) -> None:
+    heldout = ["peter sees a zebra", "the dog runs", *sentences(40, seed=5)]
+    recipe = Recipe(part=[NgramPart(order=2), CachePart()])
+    mixture = train_recipe(texts[0], heldout, recipe)
+    expected = NgramModel.train(texts[0], 2).fit_unknown(heldout).distribution("peter")
+    np.testing.assert_array_equal(mixture.parts[0].distribution("peter"), expected)

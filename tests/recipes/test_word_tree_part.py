@@ -151,3 +151,18 @@ def test_files_of_classes() -> None:
     part = WordTreePart(trees=["tree.txt", 5], classes=["g.txt"])
     assert part.files() == [("classes", "tree.txt"), ("classes", "g.txt")]
     assert part.efforts() == {5: "normal"}
+
+
+def test_every_step_has_a_name_and_one_time_is_left(texts: tuple[Corpus, Corpus]) -> None:
+    reported: list[tuple[float, str]] = []
+    train_recipe(*texts, "best", progress=lambda fraction, message: reported.append((fraction, message)))
+    fractions, messages = zip(*reported, strict=True)
+    assert list(fractions) == sorted(fractions)
+    names = ["word classes, set ", "word trees: ", "context states", "contexts: ", "vector state"]
+    names += ["weights, pass ", "tuning: "]
+    first = [next((name for name in names if one.startswith(name)), one) for one in messages]
+    assert list(dict.fromkeys(first)) == names
+    assert all(one.count(" left") - one.count("left-out") == 1 for one in messages if one != messages[0])
+    assert all(
+        "perplexity" not in one or "text" in one or "set" in one or "states" in one for one in messages
+    )

@@ -234,19 +234,25 @@ def test_regions_are_sums_of_their_words() -> None:
     words = surprisal(model, ["w3 w4 zebra w6 w7", "", "w8"], columns=names)
     assert table["region"].tolist() == regions["region"]
     assert table["sentence"].tolist() == [1, 1, 1, 2, 3]
-    assert table["words"].tolist() == [2, 0, 3, 0, 1]
-    assert table["position"].tolist() == [1, None, 3, None, 1]
+    assert table["tokens"].tolist() == [2, 0, 3, 0, 1]
+    assert table["position"].tolist() == [1, 2, 3, 1, 1]
     assert table["unknown"].tolist() == [0, None, 1, None, 0]
+    entropies = words["entropy_bits"].tolist()
+    assert table["entropy_bits"].tolist() == [entropies[0], None, entropies[2], None, entropies[6]]
+    falls = [max(0.0, entropies[a] - entropies[b]) for a, b in ((0, 2), (2, 5), (6, 7))]
+    found = table["entropy_reduction_bits"].tolist()
+    assert found == pytest.approx([falls[0], None, falls[1], None, falls[2]])
     for name in words.columns[2:]:
-        values = words[name].tolist()
-        sums = [sum(values[:2]), None, sum(values[2:5]), None, +values[6]]  # without the sentence ends
-        assert table[name].tolist() == pytest.approx(sums)
+        if not name.startswith("entropy"):
+            values = words[name].tolist()
+            sums = [sum(values[:2]), None, sum(values[2:5]), None, +values[6]]  # without the sentence ends
+            assert table[name].tolist() == pytest.approx(sums)
     # What is not known of one word is not known of its region.
     found = surprisal(
         model, regions, text_column="text", id_column="item", region_column="region", unknown="exclude"
     )
     assert [value is None for value in found["surprisal_bits"].tolist()] == [False, True, True, True, False]
-    with pytest.raises(UsageError, match="'order' has no sum"):
+    with pytest.raises(UsageError, match="'order' is one of tokens"):
         surprisal(
             model, regions, text_column="text", id_column="item", region_column="region", columns=["order"]
         )

@@ -218,7 +218,7 @@ def test_the_lines_of_a_text_are_its_sentences(
 ) -> None:
     (tmp_path / "pool.jsonl").write_bytes(b'{"body": "a ship\\n\\nat sea\\n"}\n{"body": "a ship at sea"}\n')
     arguments = tmp_path / "pool.jsonl", texts / "sea.txt", texts / "land.txt"
-    scored = written(*arguments, scores=True, text_column="body")
+    scored = written(*arguments, scores=True, text_format={"text_column": "body"})
     found = [json.loads(line)["score"] for line in scored.splitlines()]
     expected = [row_score(models, "a ship\n\nat sea\n"), row_score(models, "a ship at sea")]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
@@ -253,9 +253,9 @@ def test_rows_of_parquet(texts: Path, tmp_path: Path) -> None:
     select(*arguments, output=tmp_path / "none.parquet", threshold=-99)
     assert parquet.read_table(tmp_path / "none.parquet").num_rows == 0
     with pytest.raises(UsageError, match=r"no column 'txt'.*did you mean 'text'"):
-        written(*arguments, threshold=0, text_column="txt")
+        written(*arguments, threshold=0, text_format={"text_column": "txt"})
     with pytest.raises(BadDataError, match="'id' is of type int16"):
-        written(*arguments, threshold=0, text_column="id")
+        written(*arguments, threshold=0, text_format={"text_column": "id"})
     parquet.write_table(table.drop_columns("id"), tmp_path / "other.parquet")
     with pytest.raises(BadDataError, match=r"other\.parquet: its columns differ from those"):
         written([tmp_path / "pool.parquet", tmp_path / "other.parquet"], *arguments[1:], threshold=0)
@@ -393,9 +393,9 @@ def test_bad_pools_are_refused(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "nothing selects rows; pass keep, threshold or scores"),
+        ({}, "choose rows by keep .* or write all rows with their scores"),
         ({"keep": 1, "min_words": -1}, "min_words is -1; it must be at least 1"),
-        ({"keep": "10%", "threshold": 0}, "both say what is kept"),
+        ({"keep": "10%", "threshold": 0}, "both choose the rows"),
         ({"keep": "0%"}, "keep is '0%'; expected"),
         ({"keep": "many"}, "keep is 'many'; expected"),
         ({"keep": 0}, "keep is 0; expected"),
@@ -406,7 +406,10 @@ def test_bad_pools_are_refused(
         ({"keep": 1, "by": "perplexity", "general": "x"}, "in-domain model alone"),
         ({"keep": 1, "format": "xml"}, "pool.txt: xml is not a format"),
         ({"keep": 1, "format": "csv"}, "csv is not a format of rows .* one of text, jsonl, parquet"),
-        ({"keep": 1, "format": "jsonl", "scores": True, "text_column": "score"}, "'score' has the texts"),
+        (
+            {"keep": 1, "format": "jsonl", "scores": True, "text_format": {"text_column": "score"}},
+            "'score' has the texts",
+        ),
         ({"keep": 1, "output": "out.parquet"}, "out.parquet is named as parquet"),
     ],
 )
@@ -447,9 +450,8 @@ def test_in_domain_texts_that_cannot_be_used(texts: Path, tmp_path: Path) -> Non
     with pytest.raises(UsageError, match=r"pool\.txt is text and .*a\.jsonl is jsonl"):
         written([pool, tmp_path / "a.jsonl"], texts / "sea.txt", keep=1)
     (tmp_path / "a.csv").write_text("id,text\n1,a\n")
-    for texts_given in ((tmp_path / "a.csv", texts / "sea.txt"), (pool, tmp_path / "a.csv")):
-        with pytest.raises(UsageError, match=r"a\.csv: csv is not a format of rows"):
-            written(*texts_given, keep=1)
+    with pytest.raises(UsageError, match=r"a\.csv: csv is not a format of rows"):
+        written(tmp_path / "a.csv", texts / "sea.txt", keep=1)
     cache = CacheModel.train(SEA)
     with pytest.raises(UsageError, match=r"in-domain: CacheModel.* looks back beyond the sentence"):
         written(pool, cache, keep=1)

@@ -11,14 +11,16 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from command_line import run
-from file_server import serve
-from stategram.counts.blobs import Blobs
+from file_server import Lie, serve
+from stategram import count_text
+from stategram.counts.blobs import OVERHEAD, Blobs
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.storage import expand_urls, input_files, shown_url, url_stamp
 from stategram.storage.urls import url_errors
@@ -223,27 +225,33 @@ def test_commands_read_urls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
 
 def check_blobs(place: str | Path) -> None:
     blobs = Blobs(place)
-    assert blobs.names() == []
+    assert blobs.sizes() == {}
+    with blobs.hold("a"):
+        assert set(blobs.sizes()) <= {"a.running"}
+    assert blobs.sizes() == {}
     assert not blobs.has("a.gz")
     blobs.write("b", b"")
-    blobs.write("a.gz", memoryview(b"0123456789"))
+    bounds, sha256 = blobs.write("a.gz", memoryview(b"0123456789"), b"", b"word")
+    assert bounds == [0, 10 + OVERHEAD, 10 + 2 * OVERHEAD, 14 + 3 * OVERHEAD]
     blobs.write("b", bytearray(b"new"))
-    assert blobs.names() == ["a.gz", "b"]
+    assert list(blobs.sizes().items()) == [("a.gz", bounds[-1]), ("b", 3 + OVERHEAD)]
     assert blobs.has("a.gz")
-    assert blobs.size("a.gz") == 10
-    assert blobs.read("a.gz") == b"0123456789"
-    assert blobs.read("b") == b"new"
-    assert (blobs.read("a.gz", 3), blobs.read("a.gz", 2, 5), blobs.read("a.gz", 5, 5)) == (
-        b"3456789",
-        b"234",
-        b"",
-    )
-    with pytest.raises(BadDataError, match=r"a\.gz: 10 bytes, expected at least 11; it is damaged"):
-        blobs.read("a.gz", 3, 11)
+    assert [blobs.read("a.gz", *ends) for ends in pairwise(bounds)] == [b"0123456789", b"", b"word"]
+    assert bytes(blobs.read("a.gz", bounds[-2])) == b"word"
+    assert bytes(blobs.read("b")) == b"new"
+    assert blobs.kept("a.gz") == (bounds, sha256)
+    assert blobs.kept("c") is None
+    assert Blobs(place, anew=True).kept("a.gz") is None
+    with pytest.raises(
+        BadDataError, match=r"a\.gz: damaged, its checksum does not match; remove it, and run"
+    ):
+        blobs.read("a.gz", 3, bounds[1])
+    with pytest.raises(BadDataError, match=r"a\.gz: damaged, its checksum does not match; remove it"):
+        blobs.read("a.gz", 3, 140)
     blobs.remove("b")
     blobs.remove("b")
-    assert pickle.loads(pickle.dumps(blobs)).names() == blobs.names() == ["a.gz"]
-    for ask in (blobs.size, blobs.read):
+    assert pickle.loads(pickle.dumps(blobs)).sizes() == blobs.sizes() == {"a.gz": bounds[-1]}
+    for ask in (blobs.get, blobs.read):
         with pytest.raises(StategramError, match=r"b( is missing; run the command|: no such file)"):
             ask("b")
     for name in ("", "a/b", "../a", ".hidden", "a b"):
@@ -277,10 +285,9 @@ def test_blobs_of_a_web_server(tmp_path: Path, sends_ranges: bool) -> None:
             with pytest.raises(StategramError, match=f"cannot read {url}/{name}: {status}"):
                 blobs.has(name)
         assert not Blobs(f"{url}/a?signature=x").has("b")  # whose path would be that of a
-        assert blobs.size("a") == 100
         assert blobs.read("a") == bytes(range(100))
         if sends_ranges:
-            assert blobs.read("a", 10, 20) == bytes(range(10, 20))
+            assert blobs.get("a", 18, 28) == bytes(range(10, 20))
         with pytest.raises(StategramError, match=f"cannot write {url}/b: "):
             blobs.write("b", b"x")
 
@@ -294,15 +301,62 @@ def test_a_full_disk_leaves_no_blob(tmp_path: Path, scheme: str, monkeypatch: py
     blobs = Blobs(f"{scheme}{tmp_path}")
     with pytest.raises(StategramError, match="No space left on device; free some space"):
         blobs.write("a", b"x")
-    assert blobs.names() == []
+    assert blobs.sizes() == {}
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_place_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(StategramError, match=r"cannot make .*file"):
-        Blobs(tmp_path / "file").write("a", b"x")
-    with pytest.raises(StategramError, match=r"cannot read .*file"):
-        Blobs(tmp_path / "file").names()
+    with (
+        pytest.raises(StategramError, match=r"cannot write to .*file: File exists"),
+        Blobs(tmp_path / "file").hold("a"),
+    ):
+        pass
+    with pytest.raises(StategramError, match=r"cannot list .*file"):
+        Blobs(tmp_path / "file").sizes()
     with pytest.raises(UsageError, match="the folder is empty"):
         Blobs("")
+
+
+def _short_head(method: str, path: str, status: int, headers: dict[str, str], body: bytes) -> Any:
+    return status, headers | ({"Content-Length": "3000"} if method == "HEAD" else {}), body
+
+
+def _other_range(method: str, path: str, status: int, headers: dict[str, str], body: bytes) -> Any:
+    return status, headers | ({"Content-Range": "bytes 0-99/4600"} if status == 206 else {}), body
+
+
+def _no_range(method: str, path: str, status: int, headers: dict[str, str], body: bytes) -> Any:
+    return status, {name: value for name, value in headers.items() if name != "Content-Range"}, body
+
+
+def _short_part(method: str, path: str, status: int, headers: dict[str, str], body: bytes) -> Any:
+    return (
+        (status, headers | {"Content-Length": "10"}, body[:10]) if status == 206 else (status, headers, body)
+    )
+
+
+def _login(method: str, path: str, status: int, headers: dict[str, str], body: bytes) -> Any:
+    if path != "/login":
+        return 302, {"Location": "/login", "Content-Length": "0"}, b""
+    page = b"<html>Please log in</html>\n"
+    return 200, {"Content-Type": "text/html", "Content-Length": str(len(page))}, page
+
+
+@pytest.mark.parametrize(
+    ("lie", "message"),
+    [
+        (_short_head, r"asked for the bytes .* of 3000, but got bytes .*/4600; download"),
+        (_other_range, "but got bytes 0-99/4600"),
+        (_no_range, "but got others"),
+        (_short_part, "asked for the bytes"),
+        (_login, "the server leads to a web page, http.*/login; log in there"),
+    ],
+)
+def test_a_server_that_sends_something_else(tmp_path: Path, lie: Lie, message: str) -> None:
+    (tmp_path / "text.txt").write_bytes(TEXT * 200)
+    with serve(tmp_path, lie=lie) as (url, _), pytest.raises(BadDataError, match=message):
+        count_text(f"{url}/text.txt", tmp_path / "counts", 2, shard_size=1 << 10)
+    if lie is _login:
+        with serve(tmp_path, lie=lie) as (url, _), pytest.raises(BadDataError, match=message):
+            read_corpus(f"{url}/text.txt")

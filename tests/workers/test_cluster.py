@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import gzip
-import ipaddress
 import logging
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -26,13 +23,14 @@ import cluster_tasks as tasks
 import stategram
 from command_line import run
 from counted_texts import files_of, make_story
+from dask_processes import Processes, configuration, make_certificates
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
 from stategram.workers import cluster, executor, open_cluster
 from stategram.workers.executor import TaskSettings, run_task
 
 dask = pytest.importorskip("dask", reason="Dask runs the tasks")
-pytest.importorskip("distributed", reason="Dask runs the tasks")
+comm = pytest.importorskip("distributed.comm", reason="Dask runs the tasks")
 pytestmark = [
     # Of Dask, when processes are killed; what goes wrong shows in the results.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::RuntimeWarning", "ignore::UserWarning"),
@@ -125,6 +123,120 @@ def test_a_task_that_kills_its_workers_is_named(local: Any) -> None:
     local._client.wait_for_workers(2, timeout=600)  # for the tests after this one
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_the_tasks_of_a_worker_that_is_stopped_go_to_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(executor, "_SECONDS_BETWEEN_CHECKS", 0.2)
+    monkeypatch.setattr(executor, "_SECONDS_TO_NOTE", 0.5)
+    monkeypatch.setattr(executor, "_SECONDS_OF_SILENCE", 5.0)
+    go, found = tmp_path / "go", set[int]()
+
+    def stop_one() -> None:
+        wait_until(lambda: len(list(tmp_path.glob("*.pid"))) == 2)
+        stopped = int(min(tmp_path.glob("*.pid")).stem)
+        os.kill(stopped, signal.SIGSTOP)
+        go.touch()
+        found.add(stopped)
+
+    with open_cluster("local:2") as connected:
+        thread = threading.Thread(target=stop_one)
+        thread.start()
+        answers = list(connected.map(tasks.wait_for, [(str(tmp_path), str(go))] * 6))
+        thread.join()
+        assert len(answers) == 6
+        assert len(set(answers)) == 1
+        assert not set(answers) & found
+        assert list(connected.map(tasks.double, range(9))) == list(range(0, 18, 2))
+    wait_until(lambda: not is_alive(*found))
+    assert re.search(r"waiting for \('.*'\), on worker tls://127\.0\.0\.1:\d+", caplog.text)
+    assert re.search(r"worker tls://127\.0\.0\.1:\d+ does not answer: .* goes to another one", caplog.text)
+
+
+class _Broken:
+    """A client and a future of a connection that has broken, and its scheduler."""
+
+    status = "lost"
+    key = ""
+
+    def __init__(self, error: Exception, where: str) -> None:
+        self.error = error
+        self.where = where
+        self.scheduler = self
+
+    def submit(self, *_: object, **__: object) -> _Broken:
+        return self._raise("submit")
+
+    def add_done_callback(self, function: Callable[[Any], object]) -> None:
+        if self.where == "result":
+            function(self)
+
+    def result(self, timeout: float) -> _Broken:
+        return self._raise("result")
+
+    def sync(self, *_: object, **__: object) -> _Broken:
+        return self._raise("sync")
+
+    def _raise(self, where: str) -> _Broken:
+        if where == self.where:
+            raise self.error
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+
+@pytest.mark.parametrize("where", ["submit", "result", "sync"])
+@pytest.mark.parametrize("kind", [ValueError, OSError, RuntimeError, AssertionError, comm.CommClosedError])
+def test_whatever_a_lost_connection_raises_is_one_error(
+    kind: Any, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tornado, asyncio and ssl have errors of their own for a scheduler that is gone."""
+    monkeypatch.setattr(executor, "_SECONDS_BETWEEN_CHECKS", 0.01)
+    broken = executor.ClusterExecutor(_Broken(kind("7, of tornado"), where), "tls://a:1", 1, None)
+    message = (
+        r"^the connection to the cluster tls://a:1 was lost \(7, of tornado\); .* rerun the same command"
+    )
+    with pytest.raises(StategramError, match=message):
+        list(broken.map(tasks.double, [1]))
+
+
+def test_a_result_on_a_worker_that_does_not_answer_is_made_again() -> None:
+    class Client(_Broken):
+        status = "finished"
+        results: ClassVar[list[Any]] = [TimeoutError(), TimeoutError(), executor.Outcome(4, None, ())]
+        timeouts: ClassVar[list[float]] = []
+
+        def submit(self, *_: object, **__: object) -> _Broken:
+            return Client(ValueError(), "result")
+
+        def result(self, timeout: float) -> Any:
+            self.timeouts.append(timeout)
+            result = self.results.pop(0)
+            if isinstance(result, Exception):
+                raise result
+            return result
+
+    connected = executor.ClusterExecutor(Client(ValueError(), ""), "tls://a:1", 1, None)
+    assert list(connected.map(tasks.double, [2])) == [4]
+    assert Client.timeouts == [5.0, 10.0, 15.0]
+
+
+def test_a_client_that_cannot_connect_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    before = set(threading.enumerate())
+
+    async def fail(*_: object, **__: object) -> None:
+        raise ValueError("of tornado")
+
+    monkeypatch.setattr(distributed.Client, "_ensure_connected", fail)
+    with pytest.raises(StategramError, match=r"cannot connect to tcp://127.0.0.1:9: of tornado; check"):
+        with_cluster("tcp://127.0.0.1:9")
+    wait_until(
+        lambda: not [one for one in threading.enumerate() if one not in before and "IO loop" in one.name]
+    )
+
+
 @pytest.mark.slow
 def test_a_closed_cluster_says_so() -> None:
     with open_cluster("local:1") as found:
@@ -201,99 +313,6 @@ def test_a_task_refuses_another_version() -> None:
 # ---- a scheduler and workers as somebody would start them
 
 
-class Processes:
-    """A scheduler, workers, and certificates for both and for us."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.files = make_certificates(folder)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.address = f"tls://127.0.0.1:{port}"
-        self._started: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self.start(
-            "dask_scheduler",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(port),
-            "--no-dashboard",
-            "--protocol",
-            "tls",
-        )
-
-    def start(self, program: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
-        tls = (f"--tls-{name}={file}" for name, file in self.files.items())
-        log = (self.folder / f"{program}-{len(self._started)}.log").open("wb")
-        with log:
-            started = subprocess.Popen(
-                [sys.executable, "-m", f"distributed.cli.{program}", *arguments, *tls],
-                env={**os.environ, "PYTHONPATH": str(Path(tasks.__file__).parent), **environment},
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                cwd=self.folder,
-            )
-        self._started.append(started)
-        return started
-
-    def start_worker(self, **environment: str) -> subprocess.Popen[bytes]:
-        # Without a nanny: the process is the worker, so that it can be killed.
-        return self.start(
-            "dask_worker", self.address, "--no-nanny", "--nthreads", "1", "--no-dashboard", **environment
-        )
-
-    @contextlib.contextmanager
-    def open(self, threads: int | None = None) -> Iterator[Executor]:
-        with dask.config.set(configuration(self.files)), open_cluster(self.address, threads=threads) as found:
-            yield found
-
-    def stop(self) -> None:
-        for one in self._started:
-            one.kill()
-        for one in self._started:
-            one.wait()
-
-
-def configuration(files: Mapping[str, Path]) -> dict[str, str]:
-    """Return Dask's settings for the certificates of a client."""
-    names = {"ca-file": "ca-file", "cert": "client.cert", "key": "client.key"}
-    return {f"distributed.comm.tls.{names[name]}": str(file) for name, file in files.items()}
-
-
-def make_certificates(folder: Path) -> dict[str, Path]:
-    """Make a certificate that signs itself, as the authority of all."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "stategram tests")])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False
-        )
-        .sign(key, hashes.SHA256())
-    )
-    encoding = serialization.Encoding.PEM
-    files = {"ca-file": folder / "ca.pem", "cert": folder / "cert.pem", "key": folder / "key.pem"}
-    files["ca-file"].write_bytes(certificate.public_bytes(encoding))
-    files["cert"].write_bytes(certificate.public_bytes(encoding))
-    files["key"].write_bytes(
-        key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return files
-
-
 @pytest.fixture
 def processes(tmp_path: Path) -> Iterator[Processes]:
     found = Processes(tmp_path)
@@ -336,9 +355,7 @@ def test_a_worker_is_killed_then_the_scheduler(
         monkeypatch.setattr(executor, "_SECONDS_WITHOUT_WORKERS", 1.0)
         killed = threading.Thread(target=lambda: kill_after(tmp_path / f"{workers[1].pid}.pid", workers[1]))
         killed.start()
-        with pytest.raises(
-            StategramError, match=r"has had no worker for 1 seconds; start some, then run the"
-        ):
+        with pytest.raises(StategramError, match=r"has had no worker for 1 seconds; start some, then rerun"):
             list(connected.map(tasks.wait_for, items))
         assert "has no worker left; waiting for one" in caplog.text
         killed.join()
@@ -349,7 +366,7 @@ def test_a_worker_is_killed_then_the_scheduler(
         killed.start()
         with pytest.raises(StategramError, match=r"connection to the cluster tls://.* was lost") as error:
             list(connected.map(tasks.wait_for, touching(submitted, items)))
-        assert "run the same command again: it continues with what is not done yet" in str(error.value)
+        assert "then rerun the same command to continue" in str(error.value)
         killed.join()
 
 
@@ -476,6 +493,34 @@ def test_the_option_opens_a_cluster(tmp_path: Path, capfd: pytest.CaptureFixture
     assert "tcp:// is not encrypted" in messages
     # Complete counts need no workers.
     assert count(text, tmp_path / "found", capfd, "--cluster", "local:0", "--shard-size", "20K") == found
+
+
+@pytest.mark.parametrize("fault", ["stdin", "folder", "pipe", "place", "counts", "file", "memory"])
+def test_what_cannot_be_counted_is_found_before_workers_start(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("stategram.cli.count.open_cluster", None)
+    text, place = str(make_story(tmp_path)), tmp_path / "counts"
+    message = "workers cannot read"
+    if fault == "stdin":
+        text = "-"
+    elif fault == "folder":
+        text = str(tmp_path)
+    elif fault == "pipe":
+        text = str(tmp_path / "pipe")
+        os.mkfifo(text)
+    elif fault == "place":
+        place, message = tmp_path, "is not a file of stategram count"
+    elif fault == "counts":
+        count(Path(text), place, capfd)
+        message = "there are counts in"
+    elif fault == "file":
+        text, message = str(tmp_path / "none"), "no such file"
+    else:
+        place, message = "memory://x", "is gone when the command ends"  # type: ignore[assignment]
+    status, _, messages = run("count", text, "-o", place, "--cluster", "local:1", capfd=capfd)
+    assert status in (1, 2)
+    assert message in messages
 
 
 def test_certificates_come_from_the_environment(

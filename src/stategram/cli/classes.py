@@ -156,7 +156,9 @@ def classes(
             estimator.words_, estimator.labels_, estimator.counts_, place, format=format, bit_paths=paths
         )
     if evaluate:
-        text_format = corpus.manifest.text_format if isinstance(corpus, CountedText) else text.format
+        text_format = text.format
+        if isinstance(corpus, CountedText):
+            text_format = corpus.manifest.text_format.override({"text_column": text_format.text_column})
         with console.step(f"evaluating on {evaluate}"):
             test = read_corpus(evaluate, text_format, vocabulary=corpus.vocabulary)
             label_of = estimator.as_dict()

@@ -31,10 +31,12 @@ from stategram.counts import (
     Workspace,
     count_ngrams,
     default_shard_size,
+    place_of_counts,
 )
 from stategram.display import command_line, plural
 from stategram.display import size as format_bytes
 from stategram.formats import COUNT_FORMATS, write_counts
+from stategram.progress import report_each
 from stategram.resources import Executor, parse_size
 from stategram.storage import expand_urls, is_url, uncompressed_name
 from stategram.tables import choose_format
@@ -99,8 +101,8 @@ def count(
     TEXT are files or URLs with one sentence per line, words separated by white space; they may be compressed
     (.gz .xz .bz2 .zst); - is stdin. The text is read in shards, by --cluster on many machines at once.
 
-    Progress is saved in OUT: after an interruption the same command continues. stategram train and classes
-    take the folder in place of the text, which it holds too, in ids.
+    Progress is saved in OUT: after an interruption the same command continues; with --force it starts over.
+    stategram train and classes take the folder in place of the text, which it holds too, in ids.
 
     With another --format OUT is one file, with the n-grams of all lengths up to --order, <s> and </s> around
     each line; TEXT may then be a folder of counts too. srilm is the format of SRILM's ngram-count -sort
@@ -137,11 +139,20 @@ def _count_into_folder(
         raise click.UsageError(f"--shard-size {shard_size}: a shard has at least {MIN_SHARD_SIZE} bytes")
     if not is_url(output) and Path(output).exists() and not Path(output).is_dir():
         raise click.UsageError(f"{output} is a file; name a folder")
-    counting = Counting(Reading(names, text.format, text.words, size), order, text.vocab_file)
-    if not replaces and counting.finished(output) is not None:
+    if output.lower().startswith("memory://"):
+        raise click.UsageError(f"{output} is gone when the command ends; name a folder or another URL")
+    reading = Reading(names, text.format, text.words, size)
+    counting = Counting(reading, order, text.vocab_file)
+    console.steps = 1
+    if not replaces and (found := counting.finished(output)) is not None:
+        with console.step(f"verifying {output}") as progress:
+            for name in report_each(found.manifest.files, len(found.manifest.files), "files", progress):
+                found.blobs.read(name)
         console.info(f"{output} is complete already: the same files and options; --force counts again")
         return
-    console.steps = 1
+    place_of_counts(output, replaces=replaces)
+    if cluster is not None:
+        reading.require_files()
     try:
         with (
             _workers(cluster),
@@ -149,10 +160,10 @@ def _count_into_folder(
         ):
             counted = counting.run(output, replaces=replaces, progress=progress)
     except KeyboardInterrupt as end:
-        raise KeyboardInterrupt(f"progress saved in {output}; run the same command to continue") from end
+        saved = "--force starts over" if replaces else "run the same command to continue"
+        raise KeyboardInterrupt(f"progress saved in {output}; {saved}") from end
     show_text(counted, console)
-    blobs = Blobs(output)
-    n_bytes = sum(map(blobs.size, blobs.names()))
+    n_bytes = sum(Blobs(output).sizes().values())
     console.info(f"      {plural(len(counted.shards), 'shard')}, {format_bytes(n_bytes)} in {output}")
     console.info(f"      try: {command_line('train', output, '-o', 'model')}")
 

@@ -75,9 +75,10 @@ def eval(
     text of the same kind, found by resampling the documents of TEST, or its sentences if it is one document.
     A difference whose interval covers zero is not decided. Figures that are infinite are null in JSON.
 
-    With --compare only the perplexities of the models are shown, those of <unk> included if all models have
-    the same vocabulary, else those of the words that all of them know; with --unknown spell those of all
-    words, by their spelling.
+    With --compare only the perplexities of the models are shown: of all events if all models have the same
+    vocabulary, or with --unknown spell, by the spelling of unknown words; and of the words that all of them
+    know. A model that expects more unknown words gains on all events and loses on known words; train with
+    --heldout fits the probability of <unk>.
     """
     tests = tuple(expand_urls(list(tests)))
     check_inputs([*tests, *(name for name in (model_name, *others) if name == "-")])
@@ -121,9 +122,5 @@ def _compare(
             if unknown != "unk":
                 log_probs[name] = UnknownWords(model, unknown).log_probs(scores[name], corpus)
     found = compare_scores(scores, log_probs)
-    if found.left_out:
-        console.info(
-            f"      note: {plural(found.left_out, 'event is', 'events are')} left out: words for which not "
-            "all models have a probability of their own"
-        )
+    found.resampling.warn()
     click.echo(json_text(found) if as_json else description_text(describe_comparison(found)))

@@ -17,9 +17,9 @@ from stategram.cli.options import (
     budget_options,
     force_option,
     format_option,
-    opening_options,
     order_option,
     train_option,
+    training_options,
     work_options,
 )
 from stategram.cli.outputs import check_not_there, note_order
@@ -163,7 +163,7 @@ Examples:
     help="With --fst: the input of back-off arcs, such as #0 for Kaldi's recipes.",
 )
 @format_option(MODEL_CLASS_FORMATS)
-@opening_options
+@training_options
 @work_options
 def export(
     model_name: str,

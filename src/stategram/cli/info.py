@@ -12,7 +12,7 @@ import click
 
 from stategram.cli.checks import check_inputs
 from stategram.cli.console import Console
-from stategram.cli.options import ReadingOptions, json_option, work_options
+from stategram.cli.options import ReadingOptions, json_option, memory_options, work_options
 from stategram.cli.reading import read_model_and_manifest
 from stategram.counts import check_counts, is_counts, open_counts
 from stategram.display import Description, description_text, escaped, plural, size
@@ -42,6 +42,7 @@ Examples:
 @click.argument("model_name", metavar="MODEL")
 @click.option("--verify", is_flag=True, help="Verify MODEL instead; the exit code is 3 if it is damaged.")
 @json_option
+@memory_options
 @work_options
 def info(model_name: str, verify: bool, as_json: bool, console: Console) -> None:
     """Show what MODEL is, a model file, an ARPA file, a class file or counts: type, size and provenance.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 
 import click
 import numpy as np
@@ -22,8 +23,16 @@ from stategram.cli.options import (
 from stategram.cli.outputs import check_output, is_arpa_name, ngram_model, write_output
 from stategram.cli.reading import read_model, read_test
 from stategram.display import Column, display_table, percent, perplexity, plural
-from stategram.evaluation import heldout_tables
-from stategram.models import GATE_KINDS, Gate, Mixture, Model, check_weights, merge_ngrams
+from stategram.evaluation import compare_scores, heldout_tables
+from stategram.models import (
+    GATE_KINDS,
+    Gate,
+    Mixture,
+    Model,
+    check_weights,
+    merge_ngrams,
+    require_same_format,
+)
 from stategram.text import UNKNOWN, Corpus, TextFormat
 
 # KenLM's probability of unknown words in a model without <unk>, and less.
@@ -73,7 +82,8 @@ def mix(
 
     The vocabulary has the words of all. Words that a model lacks share one half of the probability of its
     <unk> evenly, and <unk> keeps the other half, so that everything sums to one; a model without <unk> leaves
-    them to the others. The perplexities shown are those over this vocabulary.
+    them to the others. Where weights are learned, the probability of <unk> of n-gram models is fitted to the
+    held-out text first. Models whose training text was read differently, as in lower case, are refused.
 
     A mixture keeps its models as they are. With --arpa they become one back-off model of the n-grams of all,
     each with the weighted sum of its probabilities: about as good, quicker, and for all tools.
@@ -95,21 +105,24 @@ def mix(
         raise click.UsageError(f"-o {output}: --arpa merges n-gram models; a mixture is a model file")
     check_output(place, model_names, arpa=arpa is not None, force=force)
     console.steps = len(model_names) + (2 if heldout else 1) + 1
-    models = [read_model(name, console, reading) for name in model_names]
+    models = [_as_read(read_model(name, console, reading), reading) for name in model_names]
+    require_same_format(models, model_names)
     ngrams = [ngram_model(*both) for both in zip(models, model_names, strict=True)] if arpa else []
     equal = Gate.constant(np.full(len(models), 1 / len(models)))
-    mixture = Mixture(
-        tuple(models), equal, training_format=_text_format(models, model_names, reading, console)
-    )
+    mixture = Mixture(tuple(models), equal, training_format=_text_format(models, reading))
     _note_lacking(mixture, model_names, console)
     corpus = None if heldout is None else read_test(mixture, [heldout], reading, console)
     mixed: Model
+    opened = dict(zip(model_names, models, strict=True))
+    if corpus is not None and given is None:
+        models = [model.fit_unknown(corpus) for model in models]
     with console.step("mixing" if arpa is None else "merging") as progress:
         if given is not None:
             mixture = replace(mixture, gate=Gate.constant(np.array(given)))
         elif corpus is not None:
             kind = "none" if arpa else buckets
             fitted = Mixture.fit(models, corpus, buckets=kind, progress=progress)
+            ngrams = [one for model in models if (one := model.word_ngrams) is not None] if arpa else []
             mixture = replace(fitted, **mixture.origin)
             given = [part["weight"] for part in fitted.training_info["parts"]]
         mixed = mixture
@@ -117,7 +130,10 @@ def mix(
             merged = merge_ngrams(ngrams, given, progress=progress)
             mixed = replace(merged, **mixture.origin)
     if corpus is not None:
-        _show_figures(mixture, mixed, corpus, console)
+        _show_figures(mixture, opened, corpus, console)
+        if mixed is not mixture:
+            console.info(f"      {perplexity(mixed.perplexity(corpus))}  merged into one n-gram model")
+        _show_gain(mixed, dict(zip(model_names, models, strict=True)), corpus, console)
     inputs = [("model", name) for name in model_names] + ([("held-out", heldout)] if heldout else [])
     write_output(mixed, place, inputs, console, arpa=arpa is not None, force=force)
 
@@ -129,22 +145,18 @@ def _numbers(weights: str) -> list[float]:
         raise click.UsageError(f"--weights {weights!r}: expected numbers such as 0.7,0.3") from None
 
 
-def _text_format(
-    models: Sequence[Model], names: Sequence[str], reading: ReadingOptions, console: Console
-) -> TextFormat:
+def _as_read(model: Model, reading: ReadingOptions) -> Model:
+    """Return a model that reads text as it was chosen on the command line, else as in its training."""
+    known = model.training_format
+    return model if known is None else replace(model, training_format=known.override(reading.format))
+
+
+def _text_format(models: Sequence[Model], reading: ReadingOptions) -> TextFormat:
     """Return how text is read: as in the training of the first model of which that is known."""
-    known = [
-        (name, model.training_format)
-        for name, model in zip(names, models, strict=True)
-        if model.training_format is not None
-    ]
-    for name, other in known[1:]:
-        first, found = known[0]
-        if (other.normalization, other.tokenizer) != (found.normalization, found.tokenizer):
-            console.info(f"      note: words of {name} were normalized in another way than those of {first}")
+    known = next((model.training_format for model in models if model.training_format is not None), None)
     formats = (model.text_format for model in models)
     of_words = next((one for one in formats if one.split == "ascii"), TextFormat())
-    return (known[0][1] if known else of_words).override(reading.format)
+    return known or of_words.override(reading.format)
 
 
 def _note_lacking(mixture: Mixture, names: Sequence[str], console: Console) -> None:
@@ -159,7 +171,7 @@ def _note_lacking(mixture: Mixture, names: Sequence[str], console: Console) -> N
             console.info(f"      {name} lacks {plural(lacking, 'word')} of the others, which {fate}")
 
 
-def _show_figures(mixture: Mixture, mixed: Model, corpus: Corpus, console: Console) -> None:
+def _show_figures(mixture: Mixture, opened: Mapping[str, Model], corpus: Corpus, console: Console) -> None:
     """Show weights, and perplexities on the held-out text."""
     if mixture.training_info:
         console.tables(heldout_tables(mixture, None))
@@ -169,5 +181,23 @@ def _show_figures(mixture: Mixture, mixed: Model, corpus: Corpus, console: Conso
         columns = "Part", Column("Alone", "number"), Column("Weight", "number")
         mixed_row = "mixture", perplexity(scores.perplexity), ""
         console.tables([display_table("On the held-out text", columns, [*rows, mixed_row])])
-    if mixed is not mixture:
-        console.info(f"      {perplexity(mixed.perplexity(corpus))}  merged into one n-gram model")
+    alone = ", ".join(f"{name} {perplexity(model.perplexity(corpus))}" for name, model in opened.items())
+    console.info(
+        "      These are perplexities in the vocabulary of the mixture. Of the models as given, each in its "
+        f"own, as eval shows them: {alone}"
+    )
+
+
+def _show_gain(mixed: Model, models: Mapping[str, Model], corpus: Corpus, console: Console) -> None:
+    """Show how the mixture differs from the best of its models on words that all know."""
+    scores = {name: model.score(corpus) for name, model in models.items()}
+    unknown = reduce(np.logical_or, (one.unknown for one in scores.values()))
+    best = max(scores, key=lambda name: float(scores[name].log_probs[~unknown].sum()))
+    # Differences are those from the first.
+    found = compare_scores({best: scores.pop(best), "": mixed.score(corpus), **scores})
+    first, gain, *_ = found.models
+    console.info(
+        f"      on {plural(found.known, 'held-out event')} of words that all models know: perplexity "
+        f"{perplexity(gain.perplexity_known)}, that of {best}, the best of them, "
+        f"{perplexity(first.perplexity_known)}: {gain.difference_known or 'infinite'}"
+    )

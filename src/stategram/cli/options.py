@@ -6,8 +6,10 @@ A decorator adds the options of one group. The command gets them as one paramete
 
 from __future__ import annotations
 
+import errno
 import functools
 import math
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast, get_args
@@ -61,8 +63,8 @@ class ReadingOptions:
 _FORMAT = {one.name: one for one in msgspec.structs.fields(TextFormat) if one.name != "tokenizer"}
 FORMAT_OPTIONS = tuple(_FORMAT)
 """The names of the options that say how text is read."""
-TEXT_OPTIONS = (*FORMAT_OPTIONS, "vocab", "vocab_file")
-"""The names of the options that say how a training text is read."""
+TEXT_OPTIONS = (*(name for name in FORMAT_OPTIONS if name != "text_column"), "vocab", "vocab_file")
+"""The names of the options that say how a training text is read; the column may be that of a held-out one."""
 _TRAINING_FORMAT = tuple(name for name in _FORMAT if name != "document_mark")
 _WORDS = ("lowercase", "digits", "split", "tokenize")
 
@@ -86,7 +88,8 @@ def _record(parameter: str, make: Callable[[dict[str, Any]], Any], *options: Cal
 
 def _text(values: dict[str, Any]) -> TextOptions:
     vocab, vocab_file = values.pop("vocab"), values.pop("vocab_file")
-    return TextOptions(TextFormat(**values), vocab, vocab_file)
+    # More words than a number of JSON can have are all words.
+    return TextOptions(TextFormat(**values), vocab and min(vocab, 2**63 - 1), vocab_file)
 
 
 def _reading(values: dict[str, Any]) -> ReadingOptions:
@@ -117,9 +120,12 @@ def _none_of(name: str) -> str:
 
 
 def _format_option(name: str, *, of_model: bool = False) -> Callable[[Any], Any]:
-    """Return the option of a field of `TextFormat`; that for a model has no default, but may say none."""
+    """Return the option of a field of `TextFormat`; that for a model has no default, but may say none.
+
+    The column of a table is that of the text at hand, whatever the model was trained on.
+    """
     declared = _FORMAT[name]
-    if not of_model:
+    if not of_model or name == "text_column":
         given = declared.type is not bool and declared.default is not None
         return setting_option(name, declared.type, default=declared.default, show_default=given)
     note = "  [default: as in training]"
@@ -258,7 +264,7 @@ heldout_option = click.option(
     multiple=True,
     callback=once,
     metavar="FILE",
-    help="Held-out text, on which weights are learned.",
+    help="Held-out text, on which weights and the probability of <unk> are learned.",
 )
 
 
@@ -290,11 +296,6 @@ def order_option(note: str = "", *, min: int = 1, **options: Any) -> Callable[[F
     """Return the option of the maximum order; `note` has its default."""
     kind = click.IntRange(min, MAX_ORDER)
     return click.option("--order", type=kind, metavar="N", help=f"Maximum n-gram order.{note}", **options)
-
-
-def text_column_option(**options: Any) -> Callable[[F], F]:
-    """Return the option of the column of a table that has the texts."""
-    return click.option("--text-column", metavar="NAME", help="Column with the text, in a table.", **options)
 
 
 def format_option(
@@ -341,6 +342,8 @@ heldout_options = _reading_options(_TRAINING_FORMAT)
 """Add the same for models that are given a held-out text."""
 opening_options = _reading_options(())
 """Add how a model is opened alone."""
+training_options = _reading_options(("text_column",))
+"""Add the same, and the column of a training text, which is read as it was in training."""
 history_options = _reading_options(_WORDS, _HISTORY)
 """Add the same for words that are not in a file."""
 
@@ -382,6 +385,12 @@ def _in_console(command: F) -> F:
         console = Console(quiet=quiet, verbose=verbose)
         resources = {name: options.pop(name, None) for name in ("threads", "memory", "tmp")}
         with use_resources(**resources), console.log_messages():
-            return command(console=console, **options)
+            try:
+                return command(console=console, **options)
+            except OSError as error:
+                if error.errno == errno.ENOSPC and error.filename is None:
+                    folder = resources["tmp"] or tempfile.gettempdir()
+                    error.filename = f"the output, or a temporary file in {folder} (--tmp)"
+                raise
 
     return cast("F", in_console)

@@ -35,6 +35,7 @@ from stategram.text import (
     compression,
     read_blocks,
     read_corpus,
+    row_format,
     total_size,
 )
 
@@ -56,8 +57,8 @@ _TABLES = (
     ),
     (
         re.compile(rb"PAR1"),
-        "a parquet file; train reads texts, and of counts the folder that stategram count makes, or count "
-        "files: count again with --format srilm or tsv",
+        "a parquet file; name it .parquet if it has a column of texts; of counts, train reads the folder "
+        "that stategram count makes, or count files: count again with --format srilm or tsv",
     ),
 )
 _MUCH_OF_A_MODEL = 500_000_000
@@ -92,13 +93,18 @@ def counts_or_text(texts: Sequence[str], text: TextOptions, console: Console) ->
 def read_large_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corpus | ShardedText:
     """Read training texts; what is larger than a shard stays on disk."""
     size = total_size(texts)
-    if size is not None and size <= default_shard_size() and not any(map(compression, texts)):
+    if size is not None and size <= default_shard_size() and not any(map(_is_packed, texts)):
         return read_text(texts, text, console)
     with console.step("reading") as progress:
         reading = Reading(texts, text.format, text.words, default_shard_size())
         found = shard_text(reading, TemporaryBlobs(), progress)
     show_text(found, console)
     return found
+
+
+def _is_packed(name: str) -> bool:
+    """Whether the text of a file may be much larger than the file."""
+    return row_format(name) in ("parquet", "arrow") or compression(name) is not None
 
 
 def opened_counts(texts: Sequence[str], console: Console) -> CountedText | None:
@@ -132,7 +138,7 @@ def hold_counts(names: Sequence[str]) -> bool:
     beginnings = {name: _beginning(name) for name in names}
     for name, data in beginnings.items():
         for table, what in _TABLES:
-            if table.match(data):
+            if table.match(data) and row_format(name) != "parquet":
                 raise click.UsageError(f"{name} is {what}")
     found = [name for name, data in beginnings.items() if _holds_counts(data)]
     others = [name for name in names if name not in found]

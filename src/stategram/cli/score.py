@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 
 import click
 
@@ -15,7 +14,6 @@ from stategram.cli.options import (
     format_option,
     model_options,
     output_option,
-    text_column_option,
     unknown_option,
     work_options,
 )
@@ -24,18 +22,18 @@ from stategram.display import plural
 from stategram.scoring import (
     BASES,
     COLUMNS,
-    OF_REGIONS,
-    REGION_COLUMNS,
-    SCORE_COLUMNS,
+    DEFAULT_COLUMNS,
+    UNITS,
     ItemBlock,
     TextScorer,
     WordColumns,
+    check_unit,
     score_items,
     score_texts,
 )
 from stategram.storage import expand_urls
-from stategram.tables import TABLE_FORMATS, format_of_name, read_items, table_format
-from stategram.text import TextFormat
+from stategram.tables import TABLE_FORMATS, read_items, table_format
+from stategram.text import row_format
 
 
 @click.command(
@@ -50,6 +48,7 @@ Examples:
   stategram score model text.txt > surprisal.tsv
   stategram score model text.txt --columns word,surprisal,entropy -o words.csv
   stategram score model text.txt --by sentence -o scores.tsv.gz
+  stategram score model text.txt --by word --columns word,surprisal,entropy -o words.csv
   stategram score model texts/*.txt.gz -o words.tsv.gz
   stategram score model items.csv --text-column sentence --id-column item -o words.csv
   stategram score model regions.csv --text-column text --id-column item --region-column region
@@ -57,7 +56,6 @@ Examples:
 )
 @click.argument("model_name", metavar="MODEL")
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
-@text_column_option()
 @click.option("--id-column", metavar="NAME", help="Column with the ids of sentences, in a table.")
 @click.option(
     "--region-column",
@@ -66,14 +64,15 @@ Examples:
 )
 @click.option(
     "--by",
-    type=click.Choice(("word", "sentence", "region")),
-    help="One row per word, sentence or region.  [default: word; with --region-column, region]",
+    type=click.Choice(UNITS),
+    help="One row per token of MODEL, per word between white space, per sentence, or per region.  [default: "
+    "token; with --region-column, region]",
 )
 @click.option(
     "--columns",
     metavar="LIST",
-    help="Columns of words, separated by commas, in their order; see below. all: all that MODEL has.  "
-    f"[default: {','.join(SCORE_COLUMNS)}]",
+    help="Columns, separated by commas, in their order; see below. all: all that MODEL has.  "
+    f"[default: {','.join(DEFAULT_COLUMNS['token'])}]",
 )
 @click.option(
     "--base",
@@ -94,7 +93,6 @@ Examples:
 def score(
     model_name: str,
     texts: tuple[str, ...],
-    text_column: str | None,
     id_column: str | None,
     region_column: str | None,
     by: str | None,
@@ -108,12 +106,14 @@ def score(
 ) -> None:
     """Score each word of TEXT by MODEL, a model file or an ARPA file; TEXT is stdin by default.
 
-    One row per word; the end of a sentence has a row of its own, with the word </s>. The number of a sentence
-    is that of its line in TEXT: lines without words are left out, but counted.
+    One row per token, which is a word or, if text is tokenized, a punctuation mark; the end of a sentence has
+    a row of its own, with the word </s>. The number of a sentence is that of its line in TEXT: lines without
+    words are left out, but counted.
 
-    With --by sentence, one row per sentence: its number, words, unknown words, log10 of the probability,
-    perplexity. With --by region, one row per region of a table, with sums over its words; rows with the same
-    id are one sentence.
+    With --by word, one row per word between white space, such as "fell.", or with --by region, per region of
+    a table: the surprisal of its tokens together, the entropy before the first one, and their number. The
+    regions of a sentence, rows with the same id, are tokenized and scored as one sentence. With --by
+    sentence, one row per sentence: its number, words, unknown words, log10 of the probability, perplexity.
 
     The rows of several texts follow each other, with the name of the text in a first column, file. Each text
     is scored for itself.
@@ -122,29 +122,33 @@ def score(
     one is needed.
     """
     names = tuple(expand_urls(list(texts))) or ("-",)
-    is_table = bool(text_column or id_column or region_column)
-    by = by or ("region" if region_column else "word")
+    text_column = reading.format.get("text_column")
+    is_table = bool(text_column or id_column or region_column) or (
+        len(names) == 1 and row_format(names[0]) != "text"
+    )
+    by = by or ("region" if region_column else "token")
     check_inputs([*names, *([model_name] if model_name == "-" else [])])
     check_output_file(output, [*names, model_name])
-    _check_options(by, is_table=is_table, has_regions=region_column is not None)
+    check_unit(by, has_regions=region_column is not None)
+    _check_options(by, is_table=is_table)
     found_format = table_format(output, format)
-    if is_table and len(names) > 1:
-        raise click.UsageError(
-            "a table (--text-column, --id-column, --region-column) is scored alone; give one TEXT"
-        )
+    if (id_column or region_column) and len(names) > 1:
+        raise click.UsageError("a table with --id-column or --region-column is scored alone; give one TEXT")
     # On a terminal the lines themselves show the progress.
     shown = console if output != "-" or not sys.stdout or not sys.stdout.isatty() else Console(quiet=True)
     shown.steps = 2
     model = read_model(model_name, shown, reading, notes=console)
-    default = REGION_COLUMNS if by == "region" else SCORE_COLUMNS
-    of_rows = default if columns is None else [name.strip() for name in columns.split(",")]
-    chosen = WordColumns.create(model, of_rows, base, of=OF_REGIONS if by == "region" else COLUMNS)
+    unit = "token" if by == "sentence" else by
+    of_rows = DEFAULT_COLUMNS[unit] if columns is None else [name.strip() for name in columns.split(",")]
+    chosen = WordColumns.create(model, of_rows, base, unit)
     scorer = TextScorer(model, unknown)
     for name, title in chosen.part_titles.items():
         console.info(f"      {name}: {title}")
     text_format = format_for(model, reading, shown)
-    for note in _notes_on_lines(names[0], is_table, text_format):
-        console.info(f"      note: {note}")
+    if text_format.tokenize == "prose" and not is_table:
+        console.info(
+            "      note: each line is scored as one sentence; to score sentences, split the prose into lines"
+        )
     try:
         with shown.step("scoring") as progress:
             if is_table:
@@ -160,10 +164,9 @@ def score(
                         )
                 items = ItemBlock.of_items(rows, text_format)
                 dropped = items.block.corpus.stats.n_dropped
-                score_items(scorer, items, chosen, f"{by}s", progress).write(output, found_format)
+                score_items(scorer, items, chosen, by, progress).write(output, found_format)
             else:
-                of_words = None if by == "sentence" else chosen
-                dropped = score_texts(names, scorer, of_words, text_format, output, found_format, progress)
+                dropped = score_texts(names, scorer, chosen, by, text_format, output, found_format, progress)
     except KeyboardInterrupt:
         if output != "-":
             raise
@@ -176,20 +179,11 @@ def score(
             console.info(f"      note: {note}")
 
 
-def _check_options(by: str, *, is_table: bool, has_regions: bool) -> None:
+def _check_options(by: str, *, is_table: bool) -> None:
     """Refuse options that have no effect."""
-    if by == "region" and not has_regions:
-        raise click.UsageError("--by region requires --region-column")
     if by == "sentence":
         refuse_options(("columns", "base"), "cannot be combined with --by sentence, whose columns are fixed")
     if is_table:
         refuse_options(
             ("document_mark", "encoding_errors"), "cannot be combined with a table (--text-column)"
         )
-
-
-def _notes_on_lines(text: str, is_table: bool, text_format: TextFormat) -> Iterator[str]:
-    if text_format.tokenize == "prose":
-        yield "each line is scored as one sentence; to score sentences, split the prose into lines"
-    if not is_table and format_of_name(text) is not None:
-        yield f"{text} is scored line by line; for a table use --text-column"

@@ -14,7 +14,6 @@ from stategram.cli.options import (
     json_option,
     memory_options,
     output_option,
-    text_column_option,
 )
 from stategram.display import json_text, plural
 from stategram.selection import CRITERIA, POOL_FORMATS, By, Selection
@@ -72,7 +71,6 @@ R. C. Moore and W. Lewis: Intelligent selection of language model training data.
     "--keep and --threshold all rows are written.",
 )
 @format_option(POOL_FORMATS, "by those of POOL, else text", of="Format of POOL and OUT")
-@text_column_option(default="text", show_default=True)
 @click.option(
     "--min-words",
     type=click.IntRange(min=1),
@@ -95,7 +93,6 @@ def select(
     threshold: float | None,
     scores: bool,
     format: str | None,
-    text_column: str,
     min_words: int,
     output: str,
     as_json: bool,
@@ -117,10 +114,6 @@ def select(
     inputs = [in_domain, *([general] if general else [])]
     check_inputs([*pool, *inputs])
     check_output_file(output, [*pool, *inputs])
-    if keep is None and threshold is None and not scores:
-        raise click.UsageError(
-            "choose rows by --keep or --threshold; or write all rows with their scores by --scores"
-        )
     if as_json and output == "-":
         raise click.UsageError("--json and the rows cannot both go to stdout; name an output file")
     console.steps = 1
@@ -135,7 +128,6 @@ def select(
             scores=scores,
             by=by,
             format=format,
-            text_column=text_column,
             min_words=min_words,
             text_format=reading.format,
             seed=seed,

@@ -151,7 +151,8 @@ def train(
 
     The model is an n-gram model; with --context or --recipe it is a mixture of several models or a word tree
     (--recipe fast, best), which takes longer and predicts better. What learns weights needs a held-out text
-    (--heldout) of a few thousand sentences; a recipe with one n-gram model needs none.
+    (--heldout) of a few thousand sentences; a recipe with one n-gram model needs none, but fits the
+    probability of <unk> to it.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin, always a text. White space is that of Unicode
     (no-break spaces too), while ARPA files and KenLM know that of ASCII only; --split ascii is for texts such
@@ -221,7 +222,8 @@ def _read(
     """Return the text or the counts, how they were read, and the use of the files; "" for kept counts."""
     if (counted := opened_counts(texts, console)) is not None:
         made = counted.manifest
-        return counted, TextOptions(made.text_format, made.vocabulary_size, made.vocabulary_file), ""
+        read_as = made.text_format.override({"text_column": text.format.text_column})
+        return counted, TextOptions(read_as, made.vocabulary_size, made.vocabulary_file), ""
     if hold_counts(texts):
         counts = read_count_files(texts, order, text, console)
         read_as = text.format.override({"split": counts.vocabulary.split})

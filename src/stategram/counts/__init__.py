@@ -8,6 +8,7 @@ from stategram.counts.count_folder import (
     count_text,
     is_counts,
     open_counts,
+    place_of_counts,
 )
 from stategram.counts.ngrams import (
     BigramCounts,
@@ -64,6 +65,7 @@ __all__ = [
     "is_counts",
     "open_counts",
     "peak_memory",
+    "place_of_counts",
     "ranges_of",
     "require_countable",
     "shard_text",

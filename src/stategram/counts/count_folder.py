@@ -2,28 +2,27 @@
 
 It holds, written last, `manifest.json` with the SHA-256 of every other file: the vocabulary, the word counts,
 the n-grams of each range of first words as a run, and the text in ids, shard by shard. All are named by their
-content. While it is written, shards and runs that are finished are there too: the same command continues.
+content, and end with their SHA-256. While it is written, shards and runs that are finished are there too: the
+same command continues.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from stategram import _core
-from stategram.counts.blobs import AnyBlobs, Blobs, CheckedBlobs, full_name
-from stategram.counts.ranges import MAX_ORDER, RunPart, Runs, positions_by_number, require_order
-from stategram.counts.runs import MergeTask, count_runs, in_threads, levels_of_runs, merge_tasks, numbers_of
+from stategram.counts.blobs import RUNNING, Blobs, full_name
+from stategram.counts.ngrams import count_ngrams
+from stategram.counts.ranges import MAX_ORDER, RunPart, Runs, require_order
+from stategram.counts.runs import MergeTask, count_runs, in_threads, merge_tasks, numbers_of
 from stategram.counts.sharded_text import Reading, Shard, ShardedText, read_shard, shard_text
 from stategram.counts.shards import SHARD_SIZE
 from stategram.errors import BadDataError, StategramError, UsageError
@@ -34,9 +33,7 @@ from stategram.storage import (
     InputFile,
     Natural,
     content_key,
-    hold,
     input_file,
-    is_url,
     manifest_bytes,
     parse_manifest,
     shown_url,
@@ -56,14 +53,17 @@ KIND = "counts"
 MANIFEST = "manifest.json"
 # Names of blobs that only serve to continue, and of all that are made here.
 _WORK = re.compile(r"[0-9a-f]{32}(-\d+)?\.(part|shard|run)|[0-9a-f]{16}-[0-9a-f]{32}-\d+\.shard\.ids")
-OURS = re.compile(rf"{_WORK.pattern}|[0-9a-f]{{32}}\.(text|ngrams|vocabulary|counts)")
+_TEMPORARY = r"\.[0-9a-f]{16}\.partial"
+OURS = re.compile(
+    rf"({_WORK.pattern}|[0-9a-f]{{32}}\.(text|ngrams|vocabulary|counts))({_TEMPORARY})?|{MANIFEST}{_TEMPORARY}"
+)
 
 
 class CountManifest(Entries, frozen=True):
     """How a text was counted, and the files of its counts."""
 
     files: dict[str, str]
-    """The SHA-256 of each file of the counts but the manifest."""
+    """The SHA-256 of each file of the counts but the manifest, which is also at its end."""
     vocabulary: str
     word_counts: str
     job: str
@@ -134,7 +134,7 @@ def open_counts(place: str | os.PathLike[str]) -> CountedText:
     blobs = Blobs(place)
     place = shown_url(os.fspath(place))
     if not blobs.has(MANIFEST):
-        begun = any(map(_WORK.fullmatch, blobs.names()))
+        begun = any(map(_WORK.fullmatch, blobs.sizes()))
         raise StategramError(
             f"{place}: the counts are not complete; run the same stategram count again, which continues"
             if begun
@@ -147,14 +147,14 @@ def open_counts(place: str | os.PathLike[str]) -> CountedText:
         )
     try:
         found = msgspec.convert(manifest, CountManifest)
-        checked = CheckedBlobs(blobs.place, found.files)
-        vocabulary = Vocabulary.from_bytes(checked.read(found.vocabulary))
+        checked = Blobs(blobs.place, files=found.files)
+        vocabulary = Vocabulary.from_bytes(bytes(checked.read(found.vocabulary)))
         word_counts = np.frombuffer(checked.read(found.word_counts), "<i8").astype(np.int64)
         _check(found, vocabulary, word_counts)
     except BadDataError:
         raise
     except ValueError as error:
-        raise BadDataError(f"{place}: not counts ({error}); count again") from error
+        raise BadDataError(f"{place}: not counts ({error}); count again with --force") from error
     return CountedText(
         vocabulary,
         word_counts,
@@ -167,24 +167,15 @@ def open_counts(place: str | os.PathLike[str]) -> CountedText:
 
 
 def check_counts(text: CountedText, progress: Progress | None = None) -> None:
-    """Read all n-grams and the whole text; BadDataError unless they are of the same words."""
-    assert text.runs is not None
-    numbers, blobs = numbers_of(len(text.vocabulary)), text.blobs
-    expected = positions_by_number(text.word_counts, text.n_sentences, numbers)
-    counted = np.zeros(len(numbers), np.int64)
-    for (first, last), levels in levels_of_runs(text.runs, blobs, 1):
-        counted[first:last] = levels[0][1]
-        if progress:
-            progress(0.7 * last / len(numbers), "n-grams")
-    if not np.array_equal(counted, expected):
-        raise BadDataError("the n-grams are not those of the word counts; count again")
-    of_text = np.zeros(len(numbers), np.int64)
+    """Read all n-grams, as a training does, and the whole text; BadDataError unless they fit together."""
+    count_ngrams(text, text.order, progress=subprogress(progress, 0.0, 0.7))
+    of_text = np.zeros(len(text.vocabulary), np.int64)
     for number, piece in enumerate(text.pieces(), 1):
         of_text += piece.word_counts
         if progress:
             progress(0.7 + 0.3 * number / len(text.shards), "the text")
     if not np.array_equal(of_text, text.word_counts):
-        raise BadDataError("the text is not that of the word counts; count again")
+        raise BadDataError("the text is not that of the word counts; count again with --force")
 
 
 def _check(found: CountManifest, vocabulary: Vocabulary, word_counts: Any) -> None:
@@ -206,7 +197,7 @@ def _check(found: CountManifest, vocabulary: Vocabulary, word_counts: Any) -> No
 
 
 def _read_manifest(blobs: Blobs) -> dict[str, Any]:
-    return parse_manifest(blobs.read(MANIFEST), blobs.shown(MANIFEST), listed="files")
+    return parse_manifest(blobs.get(MANIFEST), blobs.shown(MANIFEST), listed="files")
 
 
 def count_text(
@@ -252,42 +243,29 @@ def count_text(
     return counting.run(os.fspath(place), progress=progress)
 
 
-@contextmanager
-def place_of_counts(place: str, *, replaces: bool = False) -> Iterator[Blobs]:
-    """Hold a place where counts are made; refuse one with other files, or, unless `replaces`, with counts.
+def place_of_counts(place: str, *, replaces: bool = False) -> Blobs:
+    """Return a place where counts are made; refuse one with other files, or, unless `replaces`, with counts.
 
-    Counts that are replaced stay until the new ones are complete.
+    Counts that are replaced stay until the new ones are complete; nothing of them is used.
     """
-    blobs = Blobs(place)
-    for name in blobs.names():
+    blobs = Blobs(place, anew=replaces)
+    names = blobs.sizes().keys()
+    for name in names:
         if name == MANIFEST:
-            if not is_counts(place):
+            is_sound = is_counts(place)
+            if not is_sound and not any(map(OURS.fullmatch, names)):
                 raise StategramError(f"{blobs.shown(name)} is not of counts; choose another place")
+            if not is_sound and not replaces:
+                raise BadDataError(f"{blobs.shown(name)} is damaged; count again with --force")
             if not replaces:
                 raise StategramError(
                     f"there are counts in {place} already; choose another place, or replace them (--force)"
                 )
-        elif not OURS.fullmatch(name):
+        elif not OURS.fullmatch(name) and not name.endswith(RUNNING):
             raise StategramError(
                 f"{blobs.shown(name)} is not a file of stategram count; choose an empty place"
             )
-    if is_url(place):
-        yield blobs
-        return
-    try:
-        Path(place).mkdir(parents=True, exist_ok=True)
-        held = hold(Path(place))
-    except BlockingIOError as error:
-        raise StategramError(
-            f"another process is counting in {place}; wait until it ends, or choose another place"
-        ) from error
-    except OSError as error:
-        raise StategramError(f"cannot write to {place}: {error.strerror or error}") from error
-    try:
-        yield blobs
-    finally:
-        if held is not None:
-            os.close(held)
+    return blobs
 
 
 @dataclass(frozen=True)
@@ -307,15 +285,23 @@ class Counting:
         return content_key(self.reading.key, self.order)
 
     def finished(self, place: str) -> CountedText | None:
-        """Return the complete counts of a place, if they are these; otherwise None."""
+        """Return the complete counts of a place, if they are these; clear what a killed run left there."""
         found = open_counts(place) if is_counts(place) else None
-        return found if found is not None and found.manifest.job == self.job else None
+        if found is None or found.manifest.job != self.job:
+            return None
+        blobs, files = Blobs(place), found.manifest.files
+        if blobs.sizes().keys() - {*files, MANIFEST}:
+            with blobs.hold(self.job):
+                blobs.remove(*_stale(blobs, files))
+        _require_all(blobs, files)
+        return found
 
     def run(self, place: str, *, replaces: bool = False, progress: Progress | None = None) -> CountedText:
         """Count the files and keep the counts; those that are complete are opened, unless `replaces`."""
         if not replaces and (found := self.finished(place)) is not None:
             return found
-        with place_of_counts(place, replaces=replaces) as blobs:
+        blobs = place_of_counts(place, replaces=replaces)
+        with blobs.hold(self.job):
             text = shard_text(self.reading, blobs, subprogress(progress, 0.0, 0.3))
             return self._count(text, blobs, subprogress(progress, 0.3, 1.0))
 
@@ -347,9 +333,8 @@ class Counting:
         inputs = [replace(one, name=shown_url(name)) for one, (_, name) in zip(found, uses, strict=True)]
         texts = {"vocabulary": text.vocabulary.to_bytes(), "counts": text.word_counts.astype("<i8").tobytes()}
         names = {kind: f"{content_key(data)[:32]}.{kind}" for kind, data in texts.items()}
-        for kind, name in names.items():
-            blobs.write(name, texts[kind])
-            files[name] = hashlib.sha256(texts[kind]).hexdigest()
+        files |= {name: blobs.write(name, texts[kind])[1] for kind, name in names.items()}
+        _require_all(blobs, files)
         manifest = CountManifest(
             files=files,
             vocabulary=names["vocabulary"],
@@ -369,34 +354,46 @@ class Counting:
             "sentences": text.n_sentences,
             "unknown": text.n_unknown,
         }
-        entries = msgspec.to_builtins(manifest) | {"figures": figures}
-        blobs.write(MANIFEST, manifest_bytes(entries, KIND, files, listed="files"))
-        for name in blobs.names():
-            if name not in files and OURS.fullmatch(name):
-                blobs.remove(name)
+        entries = msgspec.to_builtins(manifest) | {
+            "figures": figures,
+            "text_format": reading.text_format.remembered,
+        }
+        blobs.put(MANIFEST, manifest_bytes(entries, KIND, files, listed="files"))
+        blobs.remove(*_stale(blobs, files))
+        _require_all(blobs, files)
         return open_counts(blobs.place)
+
+
+def _stale(blobs: Blobs, files: Container[str]) -> list[str]:
+    """Return what only serves to continue, and is not needed once the counts are complete."""
+    return [name for name in blobs.sizes() if name not in files and OURS.fullmatch(name)]
+
+
+def _require_all(blobs: Blobs, files: Iterable[str]) -> None:
+    if missing := sorted(set(files) - blobs.sizes().keys()):
+        raise BadDataError(
+            f"{blobs.shown(missing[0])} is missing: something else removed it; count again with --force"
+        )
 
 
 def _merge(task: MergeTask) -> tuple[int, str]:
     """Merge the runs of a range; return the size of the merged one, and its SHA-256."""
-    if task.blobs.has(task.name):
-        data = task.blobs.read(task.name)
-    else:
+    found = task.blobs.kept(task.name)
+    if found is None:
         numbers, runs = numbers_of(task.n_words), task.read()
         try:
             run = _core.merge_runs(runs, numbers, END, task.order, task.first, task.last)
         except ValueError as error:
-            raise BadDataError(f"{task.shown()}: {error}; remove it, and count again") from error
-        data = run.tobytes()
-        task.blobs.write(task.name, data)
-    return len(data), hashlib.sha256(data).hexdigest()
+            raise BadDataError(f"{task.shown()}: {error}; {task.blobs.advice}") from error
+        found = task.blobs.write(task.name, run.data)
+    return found[0][-1], found[1]
 
 
 @dataclass(frozen=True)
 class _TextTask:
     shard: Shard
     n_words: int
-    blobs: AnyBlobs
+    blobs: Blobs
 
     def __str__(self) -> str:
         return f"the text of shard {self.shard.name}"
@@ -405,10 +402,8 @@ class _TextTask:
 def _keep_text(task: _TextTask) -> tuple[Shard, str]:
     """Write the text of a shard in ids of the vocabulary; return the shard that it is then, its SHA-256."""
     name = content_key("text", task.shard.name, task.shard.ids)[:32] + ".text"
-    if task.blobs.has(name):
-        data = task.blobs.read(name)
-    else:
-        data = _core.pack_text(*read_shard(task.blobs, task.shard, task.n_words)).tobytes()
-        task.blobs.write(name, data)
-    kept = Shard(name, len(data), task.shard.n_events, task.shard.n_sentences)
-    return kept, hashlib.sha256(data).hexdigest()
+    found = task.blobs.kept(name)
+    if found is None:
+        packed = _core.pack_text(*read_shard(task.blobs, task.shard, task.n_words))
+        found = task.blobs.write(name, packed.data)
+    return Shard(name, task.shard.n_events, task.shard.n_sentences), found[1]

@@ -178,7 +178,7 @@ def count_ngrams(
     try:
         _link(levels, workspace, subprogress(progress, 0.7, 1.0))
     except ValueError as error:  # of counts that are kept; those of a corpus are consistent
-        raise BadDataError(f"the counts are damaged: {error}; count again") from error
+        raise BadDataError(f"the counts are damaged: {error}; count again with --force") from error
     return NgramCounts(vocabulary, numbers, levels, workspace, report)
 
 
@@ -220,7 +220,10 @@ def levels_of_shards(
     runs = runs or count_runs(text, order, subprogress(progress, 0.0, counted))
     levels = levels_of_runs(runs, text.blobs, order)
     positions = positions_by_number(text.word_counts, text.n_sentences, numbers)
-    return _join_ranges(levels, order, positions, workspace, subprogress(progress, counted, 1.0))
+    found = _join_ranges(levels, order, positions, workspace, subprogress(progress, counted, 1.0))
+    if not np.array_equal(found[1].counts, positions):
+        raise BadDataError("the n-grams are not those of the word counts; count again with --force")
+    return found
 
 
 def _join_ranges(
@@ -333,8 +336,13 @@ def count_bigrams(corpus: Corpus | ShardedText, progress: Progress | None = None
         require_countable(corpus)
         successors = CompressedCounts(*_core.count_bigrams(corpus.ids, END, types, threads))
     predecessors = CompressedCounts(*_core.transpose_counts(*successors, types))
-    sums = np.concatenate(([0], np.cumsum(successors.counts, dtype=np.int64)))
-    word_counts = np.diff(sums[successors.offsets])
+    word_counts, before = (
+        np.diff(np.concatenate(([0], np.cumsum(rows.counts, dtype=np.int64)))[rows.offsets])
+        for rows in (successors, predecessors)
+    )
+    is_of_text = np.array_equal(word_counts, before) and word_counts.sum() > word_counts[END]
+    if isinstance(corpus, ShardedText) and not is_of_text:
+        raise BadDataError("the bigrams are not those of a text; count again with --force")
     return BigramCounts(successors, predecessors, word_counts, corpus.n_events, END)
 
 

@@ -1,8 +1,7 @@
 """N-gram counts of a text in shards: a run of sorted n-grams for each shard, merged by ranges of first words.
 
-A run is what `_core.count_run` returns for a shard. Its blob begins with where in it, after that, each
-range of first words begins. The ranges follow from the word counts of the text alone, so what is merged does
-not depend on the shards.
+A run is what `_core.count_run` returns for a shard; each range of first words is a piece of its blob. The
+ranges follow from the word counts of the text alone, so what is merged does not depend on the shards.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts.blobs import AnyBlobs
+from stategram.counts.blobs import OVERHEAD, Blobs
 from stategram.counts.ranges import (
     CountedLevel,
     Range,
@@ -57,7 +56,7 @@ def count_runs(text: ShardedText, order: int, progress: Progress | None = None) 
     counted = report_each(Resources.current().map(count_shard, tasks), len(tasks), "shards", progress)
     for task, offsets in zip(tasks, counted, strict=True):
         for of_range, (begin, end) in zip(parts, pairwise(offsets), strict=True):
-            if begin < end:
+            if end - begin > OVERHEAD:
                 of_range.append(RunPart(task.name, begin, end))
     return Runs(order, n_words, bounds, parts)
 
@@ -83,7 +82,7 @@ class _CountTask:
     order: int
     n_words: int
     bounds: tuple[int, ...]
-    blobs: AnyBlobs
+    blobs: Blobs
 
     def __str__(self) -> str:
         return f"shard {self.shard.name}"
@@ -97,26 +96,21 @@ class _CountTask:
 
 def count_shard(task: _CountTask) -> list[int]:
     """Write the run of a shard; return where in its blob each range of first words begins, and its end."""
-    header = 8 * len(task.bounds)
-    if task.blobs.has(task.name):
-        kept: list[int] = np.frombuffer(task.blobs.read(task.name, 0, header), "<i8").tolist()
-        return kept
+    if kept := task.blobs.kept(task.name):
+        return kept[0]
     ids, sentence_starts, _ = read_shard(task.blobs, task.shard, task.n_words)
     numbers = numbers_of(task.n_words)
     word_counts = np.bincount(ids, minlength=task.n_words)
     positions = positions_by_number(word_counts, len(sentence_starts) - 1, numbers)
     before = np.concatenate(([0], np.cumsum(positions)))[list(task.bounds)]
-    runs, offsets, size = [], [header], header
+    pieces: list[memoryview] = []
     for first, last in ranges_of(np.diff(before), fitting_range_size(task.order, task.n_words)):
         bounds = np.array(task.bounds[first : last + 1], np.uint32)
         run, its_offsets = _core.count_run(
             ids, sentence_starts, numbers, BEGIN, END, task.order, bounds, Resources.current().threads
         )
-        offsets += (its_offsets[1:] + size).tolist()
-        size += len(run)
-        runs.append(run.data)
-    task.blobs.write(task.name, b"".join((np.array(offsets, "<i8").data, *runs)))
-    return offsets
+        pieces += [run.data[begin:end] for begin, end in pairwise(its_offsets.tolist())]
+    return task.blobs.write(task.name, *pieces)[0]
 
 
 @dataclass(frozen=True)
@@ -128,7 +122,7 @@ class MergeTask:
     n_words: int
     first: int
     last: int
-    blobs: AnyBlobs
+    blobs: Blobs
 
     def __str__(self) -> str:
         return f"n-grams of the first words {self.first:,} to {self.last:,}"
@@ -150,7 +144,7 @@ class MergeTask:
         return names[0] if len(names) == 1 else f"{names[0]} or another of {len(names)} runs"
 
 
-def merge_tasks(runs: Runs, blobs: AnyBlobs) -> list[MergeTask]:
+def merge_tasks(runs: Runs, blobs: Blobs) -> list[MergeTask]:
     """Return one task for each range of first words."""
     return [
         MergeTask(tuple(parts), runs.order, runs.n_words, first, last, blobs)
@@ -158,7 +152,7 @@ def merge_tasks(runs: Runs, blobs: AnyBlobs) -> list[MergeTask]:
     ]
 
 
-def levels_of_runs(runs: Runs, blobs: AnyBlobs, order: int) -> Iterator[tuple[Range, list[CountedLevel]]]:
+def levels_of_runs(runs: Runs, blobs: Blobs, order: int) -> Iterator[tuple[Range, list[CountedLevel]]]:
     """Yield each range of first words, and the n-grams of 1 to `order` words that begin with them."""
     tasks = merge_tasks(runs, blobs)
     yield from zip(runs.ranges, in_threads(partial(_levels, order), tasks), strict=True)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import stategram
 from stategram import _core
-from stategram.counts.blobs import AnyBlobs, full_name
+from stategram.counts.blobs import OVERHEAD, Blobs, full_name
 from stategram.counts.ranges import Runs
 from stategram.counts.shards import (
     ShardStats,
@@ -33,7 +33,7 @@ from stategram.display import plural
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, subprogress, time_left
 from stategram.resources import Resources
-from stategram.storage import content_key, is_url, shown_url, url_stamp
+from stategram.storage import Natural, content_key, is_url, shown_url, url_stamp
 from stategram.text import (
     END,
     UNKNOWN,
@@ -51,29 +51,27 @@ from stategram.text import (
 _log = logging.getLogger(__name__)
 
 # Part of the names of blobs: those of another layout are not taken for finished.
-_LAYOUT = 1
+_LAYOUT = 2
 
 
 class Shard(msgspec.Struct, frozen=True):
     """A shard of a text, and the blobs in which it is kept."""
 
     name: str
-    """A blob of the text as `_core.pack_text` has it, after its words and their counts if it has some."""
-    n_bytes: int
-    """Of its text in that blob, which is at the end of it."""
-    n_events: int
-    n_sentences: int
-    n_words: int = 0
+    """A blob whose last piece is the text as `_core.pack_text` has it; its words, if any, are before."""
+    n_events: Natural
+    n_sentences: Natural
+    n_words: Natural = 0
     """How many words of its own it has; 0 if its ids are those of the vocabulary."""
-    n_letters: int = 0
+    n_letters: Natural = 0
     ids: str = ""
     """A blob of the id in the vocabulary of each of these words."""
     stats: ShardStats = ShardStats(0)
 
     @property
     def words_size(self) -> int:
-        """The bytes of its words in its blob, which are in front of its text."""
-        return 16 * self.n_words + 8 + self.n_letters if self.n_words else 0
+        """The size of the piece of its words, which is in front of its text."""
+        return 16 * self.n_words + 8 + self.n_letters + OVERHEAD if self.n_words else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +87,7 @@ class ShardedText:
     """How often each word of the vocabulary occurs, by its id."""
     stats: ReadStats
     shards: tuple[Shard, ...]
-    blobs: AnyBlobs
+    blobs: Blobs
     runs: Runs | None = None
     """Its n-gram counts, if they are kept."""
 
@@ -144,7 +142,7 @@ class ShardedText:
 
 
 def read_shard(
-    blobs: AnyBlobs, shard: Shard, n_words: int
+    blobs: Blobs, shard: Shard, n_words: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
     """Return the ids of a shard, where its sentences start, and the sentences that start documents."""
     packed = blobs.read(shard.name, shard.words_size)
@@ -190,17 +188,26 @@ class Reading:
             for bundle in bundles_of(text_parts(self.names, self.shard_size), self.shard_size)
         ]
 
+    def require_files(self) -> None:
+        """Refuse what workers cannot read."""
+        for name in self.names:
+            if not is_url(name) and (_stamp(name) is None or not os.access(name, os.R_OK)):
+                raise UsageError(
+                    f"workers cannot read {display_name(name)}; write the text to a file that they see, or "
+                    "leave out --cluster"
+                )
 
-def shard_text(reading: Reading, blobs: AnyBlobs, progress: Progress | None = None) -> ShardedText:
+
+def shard_text(reading: Reading, blobs: Blobs, progress: Progress | None = None) -> ShardedText:
     """Read files into shards, one task for each part of a file, and choose the vocabulary.
 
     A shard that `blobs` has already, of the same file and read in the same way, is not read again.
     """
     names, words, parts = reading.names, reading.words, reading.parts
     if Resources.current().executor is not None:
-        _require_files(names)
+        reading.require_files()
         parts = replace(reading, names=list(map(full_name, names))).parts
-    if kept := sum(blobs.has(f"{part.key}.part") for part in parts):
+    if not blobs.anew and (kept := sum(blobs.has(f"{part.key}.part") for part in parts)):
         _log.info("%s of %s read before", f"{kept:,}", plural(len(parts), "part"))
     found = _run(parts, blobs, subprogress(progress, 0.0, 0.95))
     shards = [shard for of_part in found for shard in of_part]
@@ -265,17 +272,7 @@ def _stamp(name: str) -> str | None:
     return f"{found.st_size} bytes, {found.st_mtime_ns} ns"
 
 
-def _require_files(names: Sequence[str]) -> None:
-    """Refuse what workers cannot read."""
-    for name in names:
-        if not is_url(name) and _stamp(name) is None:
-            raise UsageError(
-                f"workers cannot read {display_name(name)}; write the text to a file that they see, or "
-                "leave out --cluster"
-            )
-
-
-def _run(tasks: Sequence[_Part], blobs: AnyBlobs, progress: Progress | None) -> list[list[Shard]]:
+def _run(tasks: Sequence[_Part], blobs: Blobs, progress: Progress | None) -> list[list[Shard]]:
     total = sum(task.size or 0 for task in tasks)
     known = all(task.size is not None for task in tasks)
     began, done = time.monotonic(), 0
@@ -285,19 +282,19 @@ def _run(tasks: Sequence[_Part], blobs: AnyBlobs, progress: Progress | None) -> 
         done += task.size or sum(shard.stats.n_bytes for shard in shards)
         if progress:
             fraction = done / total if known and done else 0.0
-            left = f", {time_left(began, fraction)}" if fraction else ""
+            left = f", {time_left(began, fraction)}" if 0 < fraction < 1 else ""
             parts = f"{len(found):,} of {plural(len(tasks), 'part')}"
             progress(fraction, f"{done / 1e6:,.0f} MB, {parts}{left}")
     return found
 
 
-def _read(blobs: AnyBlobs, task: _Part) -> list[Shard]:
+def _read(blobs: Blobs, task: _Part) -> list[Shard]:
     """Encode the shards of some parts, each with its own words; the list of them appears last."""
     key = task.key
-    if blobs.has(f"{key}.part"):
-        with suppress(msgspec.DecodeError):  # damaged, as when a shard is missing: the part is read again
+    if blobs.kept(f"{key}.part"):
+        with suppress(ValueError):  # of another layout
             kept = msgspec.json.decode(blobs.read(f"{key}.part"), type=list[Shard])
-            if all(_is_whole(blobs, shard) for shard in kept):
+            if all(blobs.kept(shard.name) for shard in kept):
                 return kept
     task.require_unchanged()
     shards: list[Shard] = []
@@ -306,29 +303,21 @@ def _read(blobs: AnyBlobs, task: _Part) -> list[Shard]:
         packed = _core.pack_text(corpus.ids, corpus.sentence_starts, corpus.document_starts)
         shard = Shard(
             f"{key}-{len(shards)}.shard",
-            len(packed),
             corpus.n_events,
             corpus.n_sentences,
             len(words),
             len(words.letters),
             stats=stats,
         )
-        blobs.write(
-            shard.name, b"".join((words.offsets.data, words.counts.data, words.letters.data, packed.data))
-        )
+        of_words = b"".join((words.offsets.data, words.counts.data, words.letters.data))
+        blobs.write(shard.name, of_words, packed.data)
         shards.append(shard)
     task.require_unchanged()
     blobs.write(f"{key}.part", msgspec.json.encode(shards))
     return shards
 
 
-def _is_whole(blobs: AnyBlobs, shard: Shard) -> bool:
-    return blobs.has(shard.name) and blobs.size(shard.name) == shard.words_size + shard.n_bytes
-
-
-def _words_of(
-    blobs: AnyBlobs, shard: Shard
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64]]:
+def _words_of(blobs: Blobs, shard: Shard) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64]]:
     """Return letters, offsets and counts of the words of a shard."""
     data = blobs.read(shard.name, 0, shard.words_size)
     offsets = np.frombuffer(data, "<i8", shard.n_words + 1)
@@ -337,7 +326,7 @@ def _words_of(
 
 
 def _with_vocabulary(
-    shards: Sequence[Shard], words: WordChoice, blobs: AnyBlobs
+    shards: Sequence[Shard], words: WordChoice, blobs: Blobs
 ) -> tuple[Vocabulary, NDArray[np.int64], list[Shard]]:
     """Return the vocabulary, how often each of its words occurs, and the shards with their ids in it."""
     merger = _core.VocabularyMerger()
@@ -350,11 +339,14 @@ def _with_vocabulary(
         else:
             vocabulary = Vocabulary(*merger.choose(words.max_words, words.min_count))
             counts = vocabulary.counts
+            vocabulary.letters.tobytes().decode()  # bad UTF-8 is a ValueError
+            if (np.append(vocabulary.letters, np.uint8(0))[vocabulary.offsets] & 0xC0 == 0x80).any():
+                raise ValueError("a word is not UTF-8")
         key = content_key(vocabulary.letters, vocabulary.offsets)[:16]
         placed = []
         for shard in shards:
             name = f"{key}-{shard.name}.ids"
-            if not blobs.has(name):
+            if not blobs.kept(name):
                 letters, offsets, _ = _words_of(blobs, shard)
                 blobs.write(name, merger.ids(letters, offsets).astype("<u4", copy=False).data)
             placed.append(msgspec.structs.replace(shard, ids=name))
@@ -372,7 +364,9 @@ def _stats(names: Sequence[str], tasks: Sequence[_Part], found: Sequence[Sequenc
         if wide := [shard.stats for shard in shards if shard.stats.wide_space_line]:
             part = task.parts[wide[0].wide_space_part]
             name = next(name for name in names if full_name(name) == full_name(part.name))  # as it was given
-            first_wide_space = f"{display_name(name)}:{wide[0].wide_space_line + lines_before(part)}"
+            first_wide_space = (
+                f"{display_name(name)}:{wide[0].wide_space_line + lines_before(part, task.text_format)}"
+            )
             break
     return ReadStats(
         tuple(map(shown_url, names)),

@@ -18,7 +18,8 @@ from stategram.text import (
     display_name,
     file_sizes,
     read_blocks,
-    read_lines,
+    read_texts,
+    row_format,
 )
 
 SHARD_SIZE = 1 << 26
@@ -64,10 +65,11 @@ def default_shard_size() -> int:
 
 
 def text_parts(names: Sequence[str], part_size: int = SHARD_SIZE) -> list[TextPart]:
-    """Divide files into parts of about `part_size` bytes; a compressed file, or a pipe, is one part."""
+    """Divide files into parts of about `part_size` bytes; a pipe, a table or a compressed file is one."""
     parts = []
     for name, size in zip(names, file_sizes(names), strict=True):
-        n = 1 if size is None or size <= part_size or compression(name) else -(-size // part_size)
+        is_whole = size is None or size <= part_size or row_format(name) != "text" or compression(name)
+        n = 1 if size is None or is_whole else -(-size // part_size)
         if n == 1 or size is None:
             parts.append(TextPart(name, size=size))
         else:
@@ -111,7 +113,7 @@ def read_parts(
         return corpus, ShardStats(*counts, *first_wide_space)
 
     for number, part in enumerate(parts):
-        for lines in _lines(part):
+        for lines in _lines(part, text_format):
             had_wide_space = encoder.wide_space is not None
             try:
                 encoder.feed(lines)
@@ -119,7 +121,9 @@ def read_parts(
                 if part.begin == 0:
                     raise
                 # With the number of the line in the file, not in the part.
-                LineEncoder(text_format).feed(replace(lines, line=lines.line + lines_before(part)))
+                LineEncoder(text_format).feed(
+                    replace(lines, line=lines.line + lines_before(part, text_format))
+                )
                 raise
             if encoder.wide_space is not None and not had_wide_space:
                 first_wide_space = number, int(encoder.wide_space.rpartition(":")[2])
@@ -130,14 +134,14 @@ def read_parts(
         yield shard()
 
 
-def lines_before(part: TextPart) -> int:
+def lines_before(part: TextPart, text_format: TextFormat) -> int:
     """Return the number of lines of a file before those of a part of it: the part begins after them."""
     if part.begin == 0:
         return 0
-    first = next(_lines(part), None)
+    first = next(_lines(part, text_format), None)
     end = part.begin if first is None else first.offset
     return sum(block.count(b"\n") for block, _ in read_blocks(part.name, end=end))
 
 
-def _lines(part: TextPart) -> Iterator[Lines]:
-    return read_lines(part.name, begin=part.begin, end=part.end)
+def _lines(part: TextPart, text_format: TextFormat) -> Iterator[Lines]:
+    return read_texts(part.name, text_format, begin=part.begin, end=part.end)

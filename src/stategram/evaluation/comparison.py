@@ -17,24 +17,32 @@ from stategram.text import Corpus, Sentences, as_corpus, spelled_corpus
 
 @dataclass(frozen=True)
 class ComparedModel:
-    """A model of a comparison; ``difference`` is that from the first model, None for the first one itself."""
+    """A model of a comparison: its perplexity on all compared events, and on those of known words.
+
+    Differences are those from the first model, None for the first one itself.
+    """
 
     name: str
     perplexity: float
     interval: Interval | None
     difference: Difference | None
+    perplexity_known: float
+    interval_known: Interval | None
+    difference_known: Difference | None
 
 
 @dataclass(frozen=True)
 class Comparison:
     """The result of `compare`.
 
-    ``events`` are those that were compared, in ``sentences``. ``left_out`` are the events of words that some
-    models know and others do not: none if all have the same vocabulary, and else all that any model lacks.
-    ``resampling`` says how the confidence intervals were found.
+    ``events`` are those that were compared, in ``sentences``; ``known`` of them are words that all models
+    know, and sentence ends. ``left_out`` are the events of words that some models know and others do not:
+    none if all have the same vocabulary, and else all that any model lacks. ``resampling`` says how the
+    confidence intervals were found.
     """
 
     events: int
+    known: int
     sentences: int
     left_out: int
     models: tuple[ComparedModel, ...]
@@ -66,7 +74,8 @@ def compare(
     -----
     The intervals are those of a paired bootstrap, as in `evaluate`. Models with other vocabularies have other
     unknown words, and ``<unk>`` is as likely as many words together: their perplexities are those of the
-    words that all of them know, and of sentence ends.
+    words that all of them know, and of sentence ends. Models with the same vocabulary are compared on all
+    events, and on those of known words: the difference of the two is what they know of ``<unk>``.
 
     Examples
     --------
@@ -91,7 +100,9 @@ def compare(
         scores[name] = one.score(as_corpus(one.vocabulary, spelled))
         if unknown != "unk":
             log_probs[name] = UnknownWords(one, unknown).log_probs(scores[name], spelled)
-    return compare_scores(scores, log_probs)
+    found = compare_scores(scores, log_probs)
+    found.resampling.warn()
+    return found
 
 
 def compare_scores(
@@ -115,19 +126,29 @@ def compare_scores(
         compared = _require_some(~reduce(np.logical_or, map(np.isnan, values)))
     else:
         compared = _compared_events(list(scores.values()))
-    corpus, events = first.corpus, first.corpus.sentence_sums(compared)
+    corpus = first.corpus
+    known = compared & ~reduce(np.logical_or, (one.unknown for one in scores.values()))
     units = Units.of(corpus)
-    units.resampling.warn()
-    found = units.resample([(corpus.sentence_sums(np.where(compared, one, 0.0)), events) for one in values])
+    found = units.resample(
+        [
+            (corpus.sentence_sums(np.where(used, one, 0.0)), corpus.sentence_sums(used))
+            for used in (compared, known)
+            for one in values
+        ]
+    )
+    n = len(scores)
+    figures = [
+        (one.value, one.interval, None if number % n == 0 else one.difference(found[number // n * n]))
+        for number, one in enumerate(found)
+    ]
     return Comparison(
         events=int(np.count_nonzero(compared)),
+        known=int(np.count_nonzero(known)),
         sentences=corpus.n_sentences,
         left_out=corpus.n_events - int(np.count_nonzero(compared)),
         models=tuple(
-            ComparedModel(
-                name, one.value, one.interval, None if one is found[0] else one.difference(found[0])
-            )
-            for name, one in zip(scores, found, strict=True)
+            ComparedModel(name, *of_all, *of_known)
+            for name, of_all, of_known in zip(scores, figures[:n], figures[n:], strict=True)
         ),
         resampling=units.resampling,
     )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stategram.evaluation.class_bigram import ClassBigramFigures
     from stategram.evaluation.comparison import ComparedModel, Comparison
     from stategram.evaluation.perplexity import HistoryFigures, PartFigures, PerplexityFigures
-    from stategram.evaluation.uncertainty import Interval, Resampling
+    from stategram.evaluation.uncertainty import Difference, Interval, Resampling
 
 _PERPLEXITY = (Column("Perplexity", "number ours"), Column("95% interval", "number"))
 
@@ -82,19 +82,25 @@ def _tables(figures: PerplexityFigures) -> Iterable[DisplayTable]:
 
 def describe_comparison(comparison: Comparison) -> Description:
     """Return what `compare` found."""
-    models = display_table(
-        "Models",
-        ("Model", *_PERPLEXITY, "Against the first"),
-        [(one.name, *_cells(one)) for one in comparison.models],
-    )
-    left_out = (("Events left out", comparison.left_out),) if comparison.left_out else ()
+    n, known = comparison.left_out, comparison.known
+    left_out = f"{n:,} out-of-vocabulary, unknown to at least one model"
     facts: tuple[Fact, ...] = (
         ("Events", comparison.events),
-        *left_out,
+        *((("Events of known words", known),) if known < comparison.events else ()),
+        *((("Events left out", left_out),) if n else ()),
         ("Sentences", comparison.sentences),
         *_resampling(comparison.resampling),
     )
-    return Description(facts, (models,))
+    columns = "Model", *_PERPLEXITY, "Against the first"
+    of_known = [(one.perplexity_known, one.interval_known, one.difference_known) for one in comparison.models]
+    names = [one.name for one in comparison.models]
+    tables = [
+        ("All events", [(one.name, *_cells(one)) for one in comparison.models]),
+        ("Known words only", [(name, *_cells_of(*one)) for name, one in zip(names, of_known, strict=True)]),
+    ]
+    if known == comparison.events:
+        del tables[0 if n else 1]  # they are the same
+    return Description(facts, tuple(display_table(title, columns, rows) for title, rows in tables))
 
 
 def describe_class_bigram(figures: ClassBigramFigures) -> Description:
@@ -111,7 +117,11 @@ def describe_class_bigram(figures: ClassBigramFigures) -> Description:
 
 
 def _cells(one: PartFigures | HistoryFigures | ComparedModel) -> tuple[str, str, str]:
-    return perplexity(one.perplexity), str(one.interval or ""), str(one.difference or "")
+    return _cells_of(one.perplexity, one.interval, one.difference)
+
+
+def _cells_of(value: float, interval: Interval | None, difference: Difference | None) -> tuple[str, str, str]:
+    return perplexity(value), str(interval or ""), str(difference or "")
 
 
 def _resampling(found: Resampling | None) -> tuple[Fact, ...]:

@@ -93,10 +93,10 @@ def _tuning_notes(model: Model) -> list[str]:
     tuning = model.training_info.get("tuning")
     if tuning is None:
         return []
-    figures = ", ".join(f"{name} {perplexity(value)}" for name, value in tuning["while_tuning"].items())
+    figures = ", ".join(f"{perplexity(value)} ({name})" for name, value in tuning["while_tuning"].items())
     return [
-        "Weights were tuned on this text, so the figure is optimistic; a single tree, scoring each word "
-        f"before learning from it: {figures}."
+        "Held-out perplexity is optimistic (weights were tuned on this text). Honest estimate, of a single "
+        f"tree that scores each word before learning from it: {figures}."
     ]
 
 

@@ -10,9 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from stategram.counts import is_counts, open_counts
+from stategram.counts import Blobs, is_counts, open_counts
 from stategram.errors import BadDataError, StategramError
 from stategram.formats.class_files import read_classes
 from stategram.models import Model, model_of
@@ -137,9 +135,9 @@ def _counts_info(name: str) -> ModelInfo:
     }
     kept = counts.manifest
     words = {"vocabulary_size": kept.vocabulary_size, "vocabulary_file": kept.vocabulary_file}
-    options = {**words, **msgspec.to_builtins(kept.text_format)}
+    options = {**words, **kept.text_format.remembered}
     made = {"inputs": [asdict(file) for file in kept.inputs], "figures": figures, "options": options}
-    n_bytes = sum(map(counts.blobs.size, kept.files))
+    n_bytes = sum(size for file, size in Blobs(name).sizes().items() if file in kept.files)
     return ModelInfo("counts", "counts of n-grams", {"Words": len(counts.vocabulary)}, (), n_bytes, made)
 
 

@@ -1,5 +1,6 @@
 """Models of p(w | history), all with the same methods."""
 
+from stategram.models.alignment import require_same_format
 from stategram.models.approximation.approximate import approximate
 from stategram.models.budget import NO_LIMIT, Budget
 from stategram.models.cache import CacheModel, check_decays
@@ -21,14 +22,14 @@ from stategram.models.model import (
 from stategram.models.model_files import load_model, model_of, model_size
 from stategram.models.ngrams.compacting import compact_model, compacted_size
 from stategram.models.ngrams.estimate import SMOOTHINGS, check_min_counts, default_min_counts
-from stategram.models.ngrams.frequent import FrequentNgram, frequent_ngrams, word_frequencies
+from stategram.models.ngrams.frequent import frequent_ngrams, word_frequencies
 from stategram.models.ngrams.merging import check_weights, merge_ngrams
 from stategram.models.ngrams.model import NgramModel, damage_error
 from stategram.models.ngrams.packed import NgramTrie
 from stategram.models.ngrams.plain import PlainTrie
 from stategram.models.ngrams.pruning import close_suffixes, drop_ngrams, prune_model, size_within
 from stategram.models.sampling import GeneratedSentence, generate, random_history
-from stategram.models.scores import PartScores, Scores, State, Step, WordScore
+from stategram.models.scores import Scores, State, Step
 from stategram.models.unknown_words import UNKNOWN_CHOICES, SpellingModel, UnknownWords
 from stategram.models.word_tree import (
     Cache,
@@ -52,7 +53,6 @@ __all__ = [
     "CategoryNgramModel",
     "Chain",
     "ClusteredModel",
-    "FrequentNgram",
     "Gate",
     "GeneratedSentence",
     "Mixture",
@@ -61,7 +61,6 @@ __all__ = [
     "ModelStates",
     "NgramModel",
     "NgramTrie",
-    "PartScores",
     "PlainTrie",
     "Scores",
     "SpellingModel",
@@ -70,7 +69,6 @@ __all__ = [
     "UnknownWords",
     "Value",
     "ValueSources",
-    "WordScore",
     "WordTree",
     "WordTreeModel",
     "approximate",
@@ -97,6 +95,7 @@ __all__ = [
     "prune_model",
     "random_history",
     "require_model",
+    "require_same_format",
     "score_parts",
     "size_within",
     "state_after",

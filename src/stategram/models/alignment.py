@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.errors import UsageError
 from stategram.models.distributions import Distributions
 from stategram.models.model import Model, draw_from
 from stategram.models.scores import Scores, State
@@ -16,6 +17,24 @@ from stategram.text import UNKNOWN, Corpus, Vocabulary
 # Where texts have words that are <unk>, it stands for these far more often than for the words that a model
 # lacks: an even share for each nearly rules them out (WikiText-2 in two halves: perplexity 376, not 233).
 _SHARE_OF_UNKNOWN = 0.5
+
+
+def require_same_format(models: Sequence[Model], names: Sequence[str] | None = None) -> None:
+    """Refuse models that were trained on words that were read in different ways, as far as it is known."""
+    names = names or list(map(repr, models))
+    formats = ((name, model.training_format) for name, model in zip(names, models, strict=True))
+    known = [(name, found) for name, found in formats if found is not None]
+    for name, other in known[1:]:
+        first, found = known[0]
+        settings = ("lowercase", "digits", "split", "tokenize")
+        values = [(setting, getattr(found, setting), getattr(other, setting)) for setting in settings]
+        differing = [f"{one} is {a!r} in the first, {b!r} in the second" for one, a, b in values if a != b]
+        if differing:
+            raise UsageError(
+                f"{first} and {name} read text in different ways: {'; '.join(differing)}. A mixture reads it "
+                "in one way, and one of them would take most words for unknown. Train both with the same "
+                "options, or say how text is read for both, such as --lowercase (training_format in Python)"
+            )
 
 
 def align(own: Vocabulary, vocabulary: Vocabulary) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:

@@ -118,8 +118,7 @@ class CategoryNgramModel(Model):
             smoothing=smoothing,
             progress=progress,
         )
-        # Of the special words, only <unk> names a category.
-        info = {"categories": n_categories - 2, "word_discount": discount}
+        info = {"categories": _number_of(ids), "word_discount": discount}
         return cls(vocabulary, ngram, ids, probs, training_info=info)
 
     def __repr__(self) -> str:
@@ -137,8 +136,8 @@ class CategoryNgramModel(Model):
 
     @property
     def n_categories(self) -> int:
-        """The number of categories, those of sentence boundaries left out."""
-        return len(self.ngram.vocabulary) - 2
+        """The number of categories that have words, special ones left out."""
+        return _number_of(self.categories)
 
     @property
     def parameters(self) -> int:
@@ -299,6 +298,10 @@ class CategoryNgramModel(Model):
         with np.errstate(divide="ignore"):
             logs: NDArray[np.float64] = np.log(self.word_probs)
         return logs
+
+
+def _number_of(categories: NDArray[np.uint32]) -> int:
+    return len(np.unique(categories[len(SPECIAL_WORDS) :]))
 
 
 def _category_ids(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.uint32]:

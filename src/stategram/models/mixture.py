@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.display import Description, plural
 from stategram.errors import UsageError
-from stategram.models.alignment import AlignedPart
+from stategram.models.alignment import AlignedPart, require_same_format
 from stategram.models.approximation.targets import MixtureTargets, Targets
 from stategram.models.distributions import Distributions
 from stategram.models.gate import Gate, GateEntries
@@ -23,6 +23,7 @@ from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSetti
 from stategram.models.model import (
     HISTORIES,
     Model,
+    Text,
     draw_from,
     require_model,
     scoring_threads,
@@ -139,6 +140,7 @@ class Mixture(Model):
         for model in parts:
             require_model(model)
         _require_several(parts)
+        require_same_format(parts)
         settings = FitSettings(max_iterations, tolerance)
         equal = Gate.constant(np.full(len(parts), 1 / len(parts)))
         mixture = cls(parts, equal, **parts[0].origin)
@@ -225,6 +227,11 @@ class Mixture(Model):
     def with_history(self, history: str) -> Mixture:
         """Return the mixture of the parts with another history; the weights stay the same."""
         return replace(self, parts=tuple(part.with_history(history) for part in self.parts))
+
+    def fit_unknown(self, heldout: Text) -> Mixture:
+        """Return the mixture of parts with the probability of ``<unk>`` fitted; the weights stay the same."""
+        text = self._corpus(heldout)
+        return replace(self, parts=tuple(part.fit_unknown(text) for part in self.parts))
 
     def _map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> Mixture:
         return replace(self, parts=tuple(part._map_ngrams(function) for part in self.parts))

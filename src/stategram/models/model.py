@@ -22,7 +22,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -123,7 +122,7 @@ class Model(ABC):
     def options(self) -> dict[str, Any]:
         """What it was trained with and how its training text was read, as far as that is known, as JSON."""
         known = self.training_format
-        return {**self.metadata, **({} if known is None else msgspec.to_builtins(known))}
+        return {**self.metadata, **({} if known is None else known.remembered)}
 
     @property
     def origin(self) -> dict[str, Any]:
@@ -218,6 +217,25 @@ class Model(ABC):
             f"{self!r} cannot be pruned to a list of words, only n-gram and category n-gram models can; "
             "prune the parts of a mixture and mix them again (stategram mix), or train with --vocab-file"
         )
+
+    def fit_unknown(self, heldout: Text) -> Self:
+        """Return the model with the probability of ``<unk>`` fitted to held-out text, if it has n-grams.
+
+        One number is learned: by how much the odds of ``<unk>`` after every history are multiplied, so that
+        it is as frequent as expected. The other words keep their proportions. Mixtures fit their n-gram
+        models of words; what learns ``<unk>`` in another way stays as it is, and so does a model if the text
+        has no unknown words.
+
+        Examples
+        --------
+        >>> from stategram import NgramModel
+        >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
+        >>> fitted = model.fit_unknown(["the cat slept", "a zebra ran", "the dog ran"])
+        >>> float(model.distribution("the")[0].round(3)), float(fitted.distribution("the")[0].round(3))
+        (0.031, 0.147)
+
+        """
+        return self
 
     @property
     def predicts_unknown(self) -> bool:

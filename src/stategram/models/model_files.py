@@ -92,7 +92,7 @@ def _contents(model: Model, manifest: Mapping[str, Any]) -> dict[str, Any]:
             "recipe": dict(model.metadata),
         }
         if model.training_format is not None:
-            entries["text_format"] = msgspec.to_builtins(model.training_format)
+            entries["text_format"] = model.training_format.remembered
         if files.parts:
             entries["parts"] = [
                 gather(part, f"{prefix}{number}/", vocabulary) for number, part in enumerate(files.parts)

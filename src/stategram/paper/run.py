@@ -30,7 +30,7 @@ from stategram.paper.row_results import FinishedRow, mixture_row, model_row, rec
 from stategram.paper.rows import Row, Sizes, rows_for, sizes_for
 from stategram.paper.texts import IN_WORDS, Source, Texts, input_file, read_texts
 from stategram.progress import Progress, subprogress
-from stategram.recipes.training import LOW_COVERAGE, TagSource, Training, titled
+from stategram.recipes.training import LOW_COVERAGE, TagSource, Training
 from stategram.resources import Resources
 from stategram.storage import Store, atomic_write, content_key, is_fresh, is_store
 from stategram.text import SPECIAL_WORDS, Corpus, FormatOverride
@@ -250,7 +250,9 @@ class _Run:
         for row in missing:
             done = len(self.finished)
             step = subprogress(progress, done / total, (done + 1) / total)
-            result = self._compute(row, titled(step, f"row {done + 1} of {total}, {row.title}"))
+            result = self._compute(
+                row, subprogress(step, 0.0, 1.0, f"row {done + 1} of {total}, {row.title}")
+            )
             _log.info(
                 "row %d of %d, %s: perplexity %s, %s",
                 done + 1,

@@ -125,6 +125,7 @@ class NgramPart(_PartOfNgrams, frozen=True, tag="ngram"):
         for length, discounts in enumerate(model.training_info["discounts"], 1):
             values = " ".join(f"{discount:.4f}" for discount in discounts)
             _log.debug("discounts of n-grams of %s: %s", plural(length, "word"), values)
+        model = model.fit_unknown(training.heldout) if training.fits_unknown else model
         return Trained(replace(model, metadata=self.to_json()))
 
 

@@ -23,11 +23,11 @@ from stategram.models import (
     load_model,
     size_within,
 )
-from stategram.progress import Progress, subprogress
+from stategram.progress import Progress, subprogress, with_time_left
 from stategram.recipes.max_size import TrainedPart, parts_within
 from stategram.recipes.part import Part, Trained
 from stategram.recipes.recipe import Recipe, read_recipe
-from stategram.recipes.training import Training, TrainingText, titled
+from stategram.recipes.training import Training, TrainingText
 from stategram.storage import Store
 from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
 
@@ -61,7 +61,8 @@ def train_recipe(
         text (`read_counts`) are enough for an n-gram model of words.
     heldout
         Further text, of the same kind, of which nothing is in `corpus`; needed to learn weights, not for a
-        recipe with one part that learns none, such as an n-gram model.
+        recipe with one part that learns none, such as an n-gram model. With it, the probability of ``<unk>``
+        of n-gram models is fitted (`Model.fit_unknown`).
     recipe
         ``fast``, ``paper``, ``best``, the name of a TOML file, or a `Recipe`.
     tags
@@ -96,14 +97,16 @@ def train_recipe(
     if not isinstance(recipe, Recipe):
         recipe = read_recipe(recipe)
     recipe.check_budget(budget)
+    progress = with_time_left(progress)
     text = corpus if isinstance(corpus, TrainingText) else corpus_from_sentences(corpus)
     if text.n_events == 0:
         raise BadDataError("the text has no words; give sentences of words separated by white space")
     if heldout is None and recipe.needs_heldout:
         raise UsageError(f"recipe {recipe.name} learns weights; give a held-out text")
-    training = Training(text, corpus_from_sentences([], vocabulary=text.vocabulary), seed=seed)
-    if heldout is not None and recipe.needs_heldout:
-        training.heldout = _heldout(heldout, training.corpus)
+    no_text = corpus_from_sentences([], vocabulary=text.vocabulary)
+    training = Training(text, no_text, seed=seed, fits_unknown=True)
+    if heldout is not None:
+        training.heldout = _heldout(heldout, training, whole=recipe.needs_heldout)
     recipe = recipe.with_tags(tags).resolve(text)
     opened: AbstractContextManager[Store | None] = nullcontext()
     if checkpoint is not None:
@@ -141,11 +144,10 @@ def _train_parts(
     total = len(recipe.part)
     for number, part in enumerate(recipe.part, 1):
         started = time.monotonic()
-        step = subprogress(progress, (number - 1) / total, number / total)
-        if total > 1:
-            title = f"part {number} of {total}: {part.title}"
+        title = f"part {number} of {total}: {part.title}" if total > 1 else ""
+        step = subprogress(progress, (number - 1) / total, number / total, title)
+        if title:
             _log.info("%s", title)
-            step = titled(step, title)
         models.append(train_part(part, training, step, budget=limit).model)
         _log.info("%r, %.1f s", models[-1], time.monotonic() - started)
     training.forget_counts()
@@ -167,7 +169,10 @@ def _together(
         return replace(models[0], metadata=metadata)
     started = time.monotonic()
     mixture = Mixture.fit(
-        models, training.heldout, buckets=recipe.mixture.buckets, progress=titled(progress, "mixing")
+        models,
+        training.heldout,
+        buckets=recipe.mixture.buckets,
+        progress=subprogress(progress, 0.0, 1.0, "mixing"),
     )
     _log.info("mixing, %.1f s", time.monotonic() - started)
     parts = [dict(model.metadata) for model in models]
@@ -203,13 +208,14 @@ def train_part(
     return trained
 
 
-def _heldout(given: Corpus | Iterable[str], corpus: Corpus) -> Corpus:
+def _heldout(given: Corpus | Iterable[str], training: Training, *, whole: bool) -> Corpus:
     """Return the held-out text in the vocabulary of the text, if it is of any use."""
     try:
-        heldout = as_corpus(corpus.vocabulary, given)
+        heldout = as_corpus(training.text.vocabulary, given)
     except BadDataError as error:
         raise BadDataError(f"held-out text: {error}") from error
-    if contains_text(corpus, heldout):
+    # N-grams are counted without the whole text in memory: it is not read for this alone.
+    if (whole or isinstance(training.text, Corpus)) and contains_text(training.corpus, heldout):
         raise UsageError(
             "the held-out text is in the training text: all weight would go to the model that remembers it "
             "best; give a text of which nothing is in the training text"

@@ -68,6 +68,8 @@ class Training:
     heldout: Corpus
     store: Store | None = None
     seed: int = 0
+    fits_unknown: bool = False
+    """Whether n-gram models learn p(<unk>) from the held-out text; those of the paper's tables do not."""
     shared_seconds: dict[str, float] = field(default_factory=dict)
     last_clustering: Clustering | None = None
     """The clustering of the part trained last: the next may differ in its smoothing only."""
@@ -254,13 +256,6 @@ class Training:
         seconds = time.monotonic() - started
         self.shared_seconds[name] = self.shared_seconds.get(name, 0.0) + seconds
         _log.info("%s: %.1f s", title, seconds)
-
-
-def titled(progress: Progress | None, title: str) -> Progress | None:
-    """Begin the messages of a step with its title."""
-    if progress is None:
-        return None
-    return lambda fraction, message: progress(fraction, f"{title}: {message}" if message else title)
 
 
 def _arrays(corpus: Corpus) -> tuple[NDArray[Any], ...]:

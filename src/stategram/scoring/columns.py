@@ -1,9 +1,9 @@
-"""The columns of tables of scores: of words, of sentences, and of regions, which have several words."""
+"""The columns of tables of scores: of tokens, of words and regions, which have several, and of sentences."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -150,19 +150,21 @@ _COLUMNS = {
 COLUMNS = {name: column.meaning for name, column in _COLUMNS.items()}
 """The columns of words that can be chosen, and what each of them has."""
 
-SCORE_COLUMNS = ("sentence", "position", "word", "log10_prob", "surprisal", "order", "unknown")
-"""Those of the command `score` unless others are chosen."""
-
 SENTENCE_COLUMNS = ("sentence", "words", "unknown", "log10_prob", "perplexity")
 
-REGION_COLUMNS = ("sentence", "position", "log10_prob", "surprisal", "unknown")
-"""The columns of regions unless others are chosen; the number of words is always there."""
+UNITS = ("token", "word", "sentence", "region")
+"""What a table has a row for."""
 
-# The first two are those of the region, of the others a sum is a figure of it.
-OF_REGIONS = (
-    *("sentence", "position"),
-    *("log10_prob", "surprisal", "unknown", "length", "entropy", "entropy_reduction", "parts"),
-)
+_DEFAULT = ("sentence", "position", "word", "log10_prob", "surprisal", "order", "unknown")
+COLUMNS_OF = {
+    "token": tuple(COLUMNS),
+    "word": tuple(name for name in COLUMNS if name not in ("order", "state")),
+    "region": tuple(name for name in COLUMNS if name not in ("order", "state", "word")),
+}
+"""The columns that tables of each unit may have; those of words and regions have the number of tokens too."""
+
+DEFAULT_COLUMNS = {unit: tuple(name for name in _DEFAULT if name in of) for unit, of in COLUMNS_OF.items()}
+"""The columns of each unit that the command `score` writes unless others are chosen."""
 
 
 def base_of(base: object) -> Base:
@@ -183,17 +185,18 @@ class WordColumns:
 
     @classmethod
     def create(
-        cls, model: Model, names: Iterable[str] | None, base: object, *, of: Collection[str] = COLUMNS
+        cls, model: Model, names: Iterable[str] | None, base: object, by: str = "token"
     ) -> WordColumns:
-        """Check the names of columns; None stands for all that take no longer than scoring the text.
+        """Check the names of columns, by default those of tokens that take no longer than scoring the text.
 
-        ``all`` are those in `of` that the model has.
+        ``all`` are those of the unit that the model has.
         """
         unit = base_of(base)
         lacking = _lacking(model)
-        known = [name for name in COLUMNS if name in of and name not in lacking]
+        known = [name for name in COLUMNS if name in COLUMNS_OF[by] and name not in lacking]
         if names is None:
-            names = [name for name in known if not _COLUMNS[name].is_expensive]
+            cheap = [name for name in known if not _COLUMNS[name].is_expensive]
+            names = cheap if by == "token" else DEFAULT_COLUMNS[by]
         chosen: dict[str, None] = {}
         for name in names:
             short = name if name in COLUMNS else name.removesuffix(f"_{unit.unit}")
@@ -201,6 +204,11 @@ class WordColumns:
                 near = get_close_matches(name, COLUMNS, 1)
                 guess = f"; did you mean {near[0]}?" if near else ""
                 raise UsageError(f"no column {name!r}: there are {', '.join(COLUMNS)}{guess}")
+            if name != "all" and short not in COLUMNS_OF[by]:
+                raise UsageError(
+                    f"the column {name!r} is one of tokens, and a {by} may have several; choose from "
+                    f"{', '.join(COLUMNS_OF[by])}"
+                )
             if short in lacking:
                 raise UsageError(f"no column {name!r}: {model!r} {lacking[short]}")
             chosen |= dict.fromkeys(known if name == "all" else [short])
@@ -273,51 +281,56 @@ def sentence_columns(scored: ScoredBlock) -> dict[str, Any]:
     }
 
 
-def check_summable(columns: WordColumns) -> None:
-    """Raise an error if a column has no sum over the words of a region."""
-    for name in columns.names:
-        if name not in OF_REGIONS:
-            raise UsageError(
-                f"the column {name!r} has no sum over the words of a region; choose from "
-                f"{', '.join(OF_REGIONS)}"
-            )
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """Words or regions, each of which has several tokens, or none."""
 
+    of_events: NDArray[np.int64]
+    """The span that each event is in; a sentence end counts as in the one before it."""
+    sentences: NDArray[np.int64]
+    """The number of the sentence of each span."""
+    words: Sequence[str] | None = None
+    """As they are spelled in the text, if the spans are words."""
 
-def region_columns(
-    columns: WordColumns, scored: ScoredBlock, rows: NDArray[np.int64], sentences: NDArray[np.int64]
-) -> dict[str, Any]:
-    """Return sums over the words of each region, to which sentence ends do not belong.
+    def columns(self, columns: WordColumns, scored: ScoredBlock) -> dict[str, Any]:
+        """Return one row per span, for its tokens: sums, but entropy before the first.
 
-    A sum is missing if a value of a word is, or if there are no words. Position is that of the first word.
-    `rows` has the region of each event, `sentences` the number of the sentence of each region.
-    """
-    is_word = scored.block.corpus.ids != END
-    rows = rows[is_word]
-    n_rows = len(sentences)
-    counts = np.bincount(rows, minlength=n_rows)
-    firsts = np.cumsum(counts) - counts
+        A value is missing if that of a token is, or if there are no tokens.
+        """
+        events = np.flatnonzero(scored.block.corpus.ids != END)
+        spans, n = self.of_events[events], len(self.sentences)
+        counts = np.bincount(spans, minlength=n)
+        some = np.flatnonzero(counts)
+        firsts = (np.cumsum(counts) - counts)[some]
+        begins, ends = events[firsts], events[firsts + counts[some] - 1] + 1
 
-    def first(values: NDArray[Any]) -> NDArray[Any]:
-        found: NDArray[Any] = np.ma.zeros(n_rows, np.int64)
-        found[counts > 0] = values[is_word][firsts[counts > 0]]
-        found[counts == 0] = np.ma.masked
-        return found
+        def spread(values: NDArray[Any]) -> NDArray[Any]:
+            found = np.full(n, np.nan)
+            found[some] = values
+            if values.dtype.kind == "f":
+                return masked(found)
+            return np.ma.array(np.nan_to_num(found).astype(np.int64), mask=np.isnan(found))
 
-    def summed(values: NDArray[Any]) -> NDArray[Any]:
-        plain = np.ma.filled(values.astype(np.float64), np.nan)[is_word]
-        sums: NDArray[Any] = np.bincount(rows, plain, n_rows).astype(np.float64)  # integers of no rows
-        sums[counts == 0] = np.nan
-        if values.dtype.kind == "f":
-            return masked(sums)
-        return np.ma.array(np.nan_to_num(sums).astype(np.int64), mask=np.isnan(sums))
-
-    found: dict[str, Any] = {}
-    for name, values in columns.of(scored).items():
-        if name == "sentence":
-            found[name] = sentences
-        else:
-            found[name] = first(values) if name == "position" else summed(values)
-    return found | {"words": counts}
+        found: dict[str, Any] = {}
+        for name, values in columns.of(scored).items():
+            if name == "sentence":
+                found[name] = self.sentences
+            elif name == "position":
+                found[name] = np.arange(n) - np.searchsorted(self.sentences, self.sentences) + 1
+            elif self.words is not None and name == "word":
+                found[name] = TextColumn.from_strings(self.words)
+            elif self.words is not None and name == "length":
+                found[name] = np.fromiter(map(len, self.words), np.int64, n)
+            elif name.startswith("entropy"):
+                before, after = (scored.entropies[places] / columns.base.nats for places in (begins, ends))
+                found[name] = spread(np.maximum(before - after, 0.0) if "reduction" in name else before)
+            else:
+                # A value that is missing makes its sum missing, and its minimum.
+                plain = np.ma.filled(values.astype(np.float64), np.nan)[events]
+                join = np.minimum if name == "log10_frequency" else np.add
+                joined = join.reduceat(plain, firsts) if len(firsts) else plain
+                found[name] = spread(joined.astype(values.dtype if values.dtype.kind == "f" else np.int64))
+        return found | {"tokens": counts}
 
 
 def masked(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,19 +17,18 @@ from stategram.errors import UnknownWordsWarning, UsageError, warn_caller
 from stategram.formats import open_model
 from stategram.models import Model
 from stategram.progress import Progress
-from stategram.scoring.columns import (
-    COLUMNS,
-    OF_REGIONS,
-    REGION_COLUMNS,
-    SENTENCE_COLUMNS,
-    WordColumns,
-    check_summable,
-    region_columns,
-    sentence_columns,
-)
+from stategram.scoring.columns import SENTENCE_COLUMNS, UNITS, Spans, WordColumns, sentence_columns
 from stategram.scoring.score import TextScorer
 from stategram.tables import Items, Table, TextColumn, read_items
-from stategram.text import END, FormatOverride, LineBlock, Sentences, TextFormat, block_of_sentences
+from stategram.text import (
+    FormatOverride,
+    LineBlock,
+    Sentences,
+    SpacedWords,
+    TextFormat,
+    block_of_sentences,
+    row_format,
+)
 
 
 def surprisal(
@@ -38,12 +40,13 @@ def surprisal(
     text_column: str | None = None,
     id_column: str | None = None,
     region_column: str | None = None,
+    by: str | None = None,
     unknown: str = "unk",
     history: str | None = None,
     text_format: FormatOverride = None,
     progress: Progress | None = None,
 ) -> Table:
-    """Return a table of words: surprisal, entropy and what else studies of reading use.
+    """Return a table of tokens or words: surprisal, entropy and what else studies of reading use.
 
     Parameters
     ----------
@@ -52,9 +55,8 @@ def surprisal(
     items
         Sentences: one string, a list of strings, or a list of lists of words; or a table with a column of
         them: columns by name, a data frame of pandas or polars, an Arrow table, or the path of a csv, tsv,
-        jsonl or parquet file, as a `pathlib.Path`. The other columns of a table are carried through. The
-        end of a sentence, ``</s>``, has a row of its own; a sentence without words has none, but keeps its
-        number.
+        jsonl or parquet file, as a `pathlib.Path`. The other columns of a table are carried through. A
+        sentence without words has no rows, but keeps its number.
     columns
         Names of columns, in their order, of those below; ``all`` stands for all that the model has. By
         default all but entropies and parts.
@@ -67,8 +69,12 @@ def surprisal(
     text_column, id_column, region_column
         Columns of a table of items: that of the sentences, which may be left out if there is but one of
         strings; that of their ids; that of the names of regions. With regions, rows that follow each other
-        and have the same id are the regions of one sentence, and the result has one row per region: the
-        sums over its words, their number in the column ``words``, and the position of the first.
+        and have the same id are one sentence, read as a whole: their texts with spaces in between.
+    by
+        What has a row. ``token``: each token, which is what the model predicts, such as a word or a
+        punctuation mark, and the end of a sentence, ``</s>``. ``word``: each word between white space.
+        ``region``: each region, if there are some. ``sentence``: each sentence that has words. By default
+        ``token``, or ``region`` if there are regions.
     unknown
         The probability of unknown words: ``"unk"``, that of ``<unk>``, which is the same for all of them;
         ``"exclude"``, none: it is missing; ``"spell"``, that of ``<unk>`` times that of the spelling, by a
@@ -82,46 +88,12 @@ def surprisal(
     Returns
     -------
     Table
-        One row per word. With the words w_1 ... w_n of a sentence, p_i the distribution of w_i given those
-        before it, and H(p) = - sum_w p(w) log p(w) over the vocabulary, in which ``<unk>`` and ``</s>`` are
-        words:
-
-        ``sentence``, ``position``
-            The number of the item and of the word in it, from 1.
-        ``word``
-            The word as it is in the item, even if the model does not know it.
-        ``log10_prob``, ``surprisal``
-            log10 p_i(w_i) and - log p_i(w_i).
-        ``order``
-            The length of the n-gram that gave the probability; 0 if the model is not one of n-grams of words.
-        ``unknown``
-            Whether the model does not know the word: its probability is that of ``<unk>``.
-        ``state``
-            The state of the context, if the model is a clustered model or has one.
-        ``log10_frequency``
-            log10 of the relative frequency of the word in the training text, ``</s>`` counted as a word;
-            missing for unknown words. For a model without counts, as that of an ARPA file, log10 of its
-            unigram probability.
-        ``length``
-            The number of characters (Unicode code points); missing for ``</s>``.
-        ``entropy``
-            H(p_i), the entropy before the word.
-        ``entropy_reduction``
-            max(0, H(p_i) - H(p_{i+1})): what the word takes of the uncertainty about the next word; missing
-            for ``</s>``.
-        ``parts``
-            For each part of a mixture a column ``part_1``, ``part_2``, ... with the surprisal by that part
-            alone.
-
-    Notes
-    -----
-    Entropy reduction is Hale's (2006, "Uncertainty about the rest of the sentence", Cognitive Science 30),
-    where what rises counts as 0, for the entropy of the next word, as Lowder, Choi, Ferreira and Henderson
-    (2018, "Lexical predictability during natural reading", Cognitive Science 42) use it. The signed change
-    is the difference of the column ``entropy`` between two rows.
-
-    Entropies are exact. Those of n-gram and clustered models take little more than scoring, those of mixtures
-    and word trees a sum over the vocabulary for each distinct history: see docs/surprisal.md for figures.
+        One row per token, word, region or sentence, with the columns that ``docs/surprisal.md`` defines: the
+        numbers ``sentence`` and ``position``; ``word``, ``length`` and ``log10_frequency``; ``unknown``;
+        ``log10_prob`` and ``surprisal``; ``order`` of the n-gram that gave the probability; ``state`` of the
+        context; ``entropy`` before the word, and ``entropy_reduction``; ``parts``, the surprisal by each
+        part of a mixture. Words and regions have the sum over their ``tokens``, which is one column more;
+        sentences have fixed columns.
 
     Examples
     --------
@@ -139,11 +111,16 @@ def surprisal(
         model = open_model(model, progress=progress)
     if history is not None:
         model = model.with_history(history)
-    is_regions = region_column is not None
-    names = REGION_COLUMNS if is_regions and columns is None else columns
-    chosen = WordColumns.create(model, names, base, of=OF_REGIONS if is_regions else COLUMNS)
+    by = by or ("token" if region_column is None else "region")
+    check_unit(by, has_regions=region_column is not None)
+    chosen = WordColumns.create(model, columns, base, "token" if by == "sentence" else by)
     found_format = model.text_format.override(text_format)
     if isinstance(items, str):
+        if row_format(items) != "text" or os.path.isfile(items):  # noqa: PTH113  any string
+            raise UsageError(
+                f"items is the string {items!r}, which would be scored as a sentence: for the table in that "
+                f"file give pathlib.Path({items!r}), for the sentence a list, [{items!r}]"
+            )
         items = [items]
     if isinstance(items, list | tuple) and text_column is id_column is region_column is None:
         block = ItemBlock.of_sentences(items, found_format)
@@ -151,7 +128,7 @@ def surprisal(
         read = read_items(items, text_column=text_column, id_column=id_column, region_column=region_column)
         block = ItemBlock.of_items(read, found_format)
     scorer = TextScorer(model, unknown)
-    table = score_items(scorer, block, chosen, "regions" if is_regions else "words", progress)
+    table = score_items(scorer, block, chosen, by, progress)
     for note in scorer.notes:
         warn_caller(note, UnknownWordsWarning)
     return table
@@ -159,45 +136,43 @@ def surprisal(
 
 @dataclass(frozen=True, eq=False)
 class ItemBlock:
-    """The sentences of items; the lines of `block` are the numbers of items, from 1."""
+    """The sentences of items; the lines of `block` are the numbers of sentences, from 1."""
 
     block: LineBlock
-    rows: NDArray[np.int64]
-    """The row of the items that each word belongs to, and each sentence end: that of the word before it."""
+    texts: Sequence[Any]
+    """The text of each row of the items: a sentence, or a region of one."""
     sentences: NDArray[np.int64]
     """The number of the sentence, from 1, of each row, those without words included."""
+    text_format: TextFormat
     carried: dict[str, TextColumn | NDArray[Any]]
 
     @classmethod
     def of_sentences(cls, sentences: Sentences, text_format: TextFormat) -> ItemBlock:
         """Return sentences, each of which is a row of its own."""
-        sentences = list(sentences)
-        block = block_of_sentences(sentences, text_format)
-        rows = np.repeat(block.lines - 1, np.diff(block.corpus.sentence_starts))
-        return cls(block, rows, np.arange(1, len(sentences) + 1), {})
+        # Iterators are read twice.
+        texts = [list(one) if isinstance(one, Iterator) else one for one in sentences]
+        block = block_of_sentences(texts, text_format)
+        return cls(block, texts, np.arange(1, len(texts) + 1), text_format, {})
 
     @classmethod
     def of_items(cls, items: Items, text_format: TextFormat) -> ItemBlock:
-        """Return the sentences of items; regions of one sentence are joined.
+        """Return the sentences of items; the regions of one are read as one text, with spaces in between."""
+        by_sentence = groupby(zip(items.sentences.tolist(), items.texts, strict=True), itemgetter(0))
+        joined = [" ".join(text for _, text in regions) for _, regions in by_sentence]
+        block = block_of_sentences(joined, text_format)
+        return cls(block, items.texts, items.sentences + 1, text_format, items.columns)
 
-        Each region is read by itself, so that no word is in two of them.
-        """
-        found = cls.of_sentences(items.texts, text_format)
-        found = replace(found, carried=items.columns, sentences=items.sentences + 1)
-        if items.n_sentences == len(items):
-            return found
-        corpus, sentences = found.block.corpus, items.sentences[found.block.lines - 1]
-        is_last = np.append(sentences[1:] != sentences[:-1], True)[: len(sentences)]
-        keep = (corpus.ids != END) | np.repeat(is_last, np.diff(corpus.sentence_starts))
-        ends = np.cumsum(keep)[corpus.sentence_starts[1:] - 1]
-        joined = replace(
-            corpus,
-            ids=corpus.ids[keep],
-            sentence_starts=np.append(0, ends[is_last]).astype(np.int64),
-            document_starts=np.zeros(0, np.int64),
-        )
-        block = replace(found.block, corpus=joined, lines=sentences[is_last] + 1)
-        return replace(found, block=block, rows=found.rows[keep])
+    @cached_property
+    def words(self) -> SpacedWords:
+        """The words between white space; no token is in two of them, or in two regions."""
+        return SpacedWords.of(self.texts, self.block, self.text_format)
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The row that each event belongs to; that of a sentence end is that of the word before it."""
+        if len(self.texts) == self.sentences.max(initial=0):
+            return np.repeat(self.block.lines - 1, np.diff(self.block.corpus.sentence_starts))
+        return self.words.texts[self.words.of_events]
 
     def table(self, columns: dict[str, Any], rows: NDArray[np.int64] | slice) -> Table:
         """Return columns as a table, after those that are carried through from some rows."""
@@ -209,28 +184,32 @@ def score_items(
     scorer: TextScorer,
     items: ItemBlock,
     columns: WordColumns,
-    rows: str = "words",
+    by: str = "token",
     progress: Progress | None = None,
 ) -> Table:
-    """Score items; return a row for each of their words, sentences or regions."""
-    if rows == "sentences":
-        _check_names(items.carried, SENTENCE_COLUMNS)
-        scored = scorer.score(items.block)
-        return items.table(sentence_columns(scored), items.rows[scored.starts[:-1]])
-    if rows == "regions":
-        check_summable(columns)
-        _check_names(items.carried, [*columns.column_names, "words"])
-        scored = scorer.score(items.block, columns.features, progress)
-        return items.table(region_columns(columns, scored, items.rows, items.sentences), slice(None))
-    _check_names(items.carried, columns.column_names)
-    return items.table(columns.of(scorer.score(items.block, columns.features, progress)), items.rows)
-
-
-def _check_names(carried: Collection[str], names: Collection[str]) -> None:
-    """Raise an error if a column that is carried through has the name of one of the table."""
-    for name in names:
-        if name in carried:
+    """Score items; return a row for each of their tokens, words, sentences or regions."""
+    added = () if by == "token" else ("tokens",)
+    for name in SENTENCE_COLUMNS if by == "sentence" else (*columns.column_names, *added):
+        if name in items.carried:
             raise UsageError(
                 f"the items have a column {name!r}, as has the table of scores; rename that of the items, or "
                 "choose columns without it"
             )
+    scored = scorer.score(items.block, columns.features, progress)
+    if by == "sentence":
+        return items.table(sentence_columns(scored), items.rows[scored.starts[:-1]])
+    if by == "word":
+        words = items.words
+        spans = Spans(words.of_events, items.sentences[words.texts], words.words)
+        return items.table(spans.columns(columns, scored), words.texts)
+    if by == "region":
+        return items.table(Spans(items.rows, items.sentences).columns(columns, scored), slice(None))
+    return items.table(columns.of(scored), items.rows)
+
+
+def check_unit(by: str, *, has_regions: bool) -> None:
+    """Refuse units that are not there."""
+    if by not in UNITS:
+        raise UsageError(f"by is {by!r}; it must be one of {', '.join(UNITS)}")
+    if by == "region" and not has_regions:
+        raise UsageError("a row per region (--by region) requires a region column (--region-column)")

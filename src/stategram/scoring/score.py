@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from stategram.display import printable
 from stategram.models import Model, UnknownWords
 from stategram.progress import Progress, subprogress
-from stategram.scoring.columns import ScoredBlock, WordColumns, sentence_columns
-from stategram.tables import Table, TableFormat, TableWriter, TextColumn
+from stategram.scoring.columns import ScoredBlock, Spans, WordColumns, sentence_columns
+from stategram.tables import Table, TableWriter, TextColumn
 from stategram.text import (
     END,
     UNKNOWN,
     LineBlock,
+    SpacedWords,
+    TableFormat,
     TextFormat,
     UnknownCount,
     display_name,
@@ -74,7 +76,8 @@ class TextScorer:
 def score_texts(
     texts: Sequence[str],
     scorer: TextScorer,
-    columns: WordColumns | None,
+    columns: WordColumns,
+    by: str,
     text_format: TextFormat,
     output: str,
     format: TableFormat = "tsv",
@@ -82,7 +85,7 @@ def score_texts(
 ) -> int:
     """Write the rows of texts, each scored for itself; return how many sentence markers were dropped.
 
-    Without `columns` there is a row per sentence. The rows of several texts begin with the name of the text.
+    There is a row per token, word or sentence; those of several texts begin with the name of the text.
     """
     dropped = 0
     with TableWriter(output, format) as writer:
@@ -90,9 +93,15 @@ def score_texts(
             of_text = subprogress(progress, number / len(texts), (number + 1) / len(texts))
             scorer.restart()
             for block in read_line_blocks(text, text_format, progress=of_text, live=True):
-                scored = scorer.score(block, columns.features if columns else (), of_text)
+                scored = scorer.score(block, columns.features, of_text)
                 dropped += block.corpus.stats.n_dropped
-                found = columns.of(scored) if columns else sentence_columns(scored)
+                if by == "word" and block.source is not None:
+                    words = SpacedWords.of(block.source.texts, block, text_format)
+                    found = Spans(words.of_events, words.texts, words.words).columns(columns, scored)
+                    if "sentence" in found:  # of tables, several lines may be of one row
+                        found["sentence"] = block.source.number(words.texts)
+                else:
+                    found = sentence_columns(scored) if by == "sentence" else columns.of(scored)
                 if len(texts) > 1:
                     found = {"file": _repeated(text, len(next(iter(found.values()))))} | found
                 writer.write(Table(found))

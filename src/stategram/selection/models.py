@@ -40,7 +40,6 @@ def prepare_models(
     pool: Sequence[PoolFile],
     folder: Path,
     *,
-    text_column: str,
     text_format: FormatOverride,
     seed: int,
     verify: bool,
@@ -69,7 +68,7 @@ def prepare_models(
                 corpus = _read("sampled general", sample, reading, vocabulary)
             else:
                 assert not isinstance(source, Model)
-                corpus = _read(name, _text_file(os.fspath(source), text_column, folder), reading, vocabulary)
+                corpus = _read(name, os.fspath(source), reading, vocabulary)
             vocabulary, n_bytes = corpus.vocabulary, corpus.stats.n_bytes
             models[name] = NgramModel.train(corpus)
         elif words := int(model.vocabulary.counts.sum()):
@@ -100,18 +99,6 @@ def _common_format(models: Sequence[Model], given: FormatOverride) -> TextFormat
             f"set {' and '.join(different)}"
         )
     return formats[0].override({"document_mark": None})  # rows are documents of their own
-
-
-def _text_file(path: str, column: str, folder: Path) -> str:
-    """Return a file with the lines of a text; those of a table are copied to one."""
-    file = PoolFile.of(path, column=column)
-    if file.format == "text":
-        return path
-    copied = folder / f"{Path(path).name}.txt"
-    with copied.open("wb") as written:
-        for block in file.read(texts_only=True):
-            written.writelines(text + b"\n" for text in block.texts)
-    return str(copied)
 
 
 def _read(name: str, path: str, text_format: TextFormat, vocabulary: Vocabulary | None) -> Corpus:

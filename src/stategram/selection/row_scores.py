@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from stategram.models import Model
 from stategram.progress import Progress
-from stategram.selection.pool import PoolFile, RowBlock, each_file
-from stategram.text import UNKNOWN, LineEncoder, TextFormat, Vocabulary, WordChoice
+from stategram.selection.pool import PoolFile, each_file
+from stategram.text import UNKNOWN, LineEncoder, RowBlock, TextFormat, Vocabulary, WordChoice
 
 Scored: TypeAlias = NDArray[np.void]
 """Of each row its score, nan where there is none, and its number of words."""
@@ -71,9 +71,9 @@ class RowScorer:
 
     def score(self, block: RowBlock) -> tuple[Scored, int]:
         """Return the scores of rows, in bits per word or perplexities, and how many words are unknown."""
-        lines, of_line = block.lines()
-        corpus, numbers = self._encoder.encode(lines)
-        rows, n_rows, first = of_line[numbers - lines.line], len(block.texts), corpus.sentence_starts[:-1]
+        corpus, numbers = self._encoder.encode(block.lines())
+        rows, n_rows = np.searchsorted(block.numbers, numbers), len(block.texts)
+        first = corpus.sentence_starts[:-1]
         losses = np.zeros(corpus.n_events)
         is_unknown = np.zeros(corpus.n_events, np.bool_)
         for sign, model, ids in zip((1.0, -1.0), self._models, self._ids, strict=False):

@@ -20,7 +20,7 @@ from stategram.models import Model
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.selection.models import prepare_models
-from stategram.selection.pool import SCORE, PoolFile, PoolWriter, RowBlock, each_file, no_words, pool_name
+from stategram.selection.pool import SCORE, PoolFile, PoolWriter, each_file, no_words, pool_name
 from stategram.selection.row_scores import (
     ROW,
     RowScorer,
@@ -32,8 +32,16 @@ from stategram.selection.row_scores import (
     score_files,
 )
 from stategram.storage import Place, check_place, is_url
-from stategram.tables import format_of_name
-from stategram.text import FormatOverride, Source, file_names, read_blocks
+from stategram.text import (
+    TEXT_COLUMN,
+    FormatOverride,
+    RowBlock,
+    Source,
+    TextFormat,
+    file_names,
+    format_of_name,
+    read_blocks,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +80,6 @@ def select(
     scores: bool = False,
     by: By = "difference",
     format: str | None = None,
-    text_column: str = "text",
     min_words: int = 1,
     text_format: FormatOverride = None,
     seed: int = 0,
@@ -112,13 +119,11 @@ def select(
         ``"difference"``, or ``"perplexity"`` of the in-domain model alone.
     format
         ``"text"``, ``"jsonl"`` or ``"parquet"``; by default as the files are named, and text otherwise.
-    text_column
-        The column of a table that has the texts.
     min_words
         Rows with fewer words have no score, and so are not kept: scores of short rows are extreme.
     text_format
         How texts are read: by default as in the training of models that are given; a `TextFormat`, or a
-        mapping with the settings that differ.
+        mapping with the settings that differ, such as the column of a table, ``{"text_column": "body"}``.
     seed
         The seed of the random sample.
     verify
@@ -153,10 +158,11 @@ def select(
     _check_options(keep, threshold, scores, by, general)
     if min_words < 1:
         raise UsageError(f"min_words is {min_words}; it must be at least 1")
-    if scores and text_column == SCORE:
+    column = TextFormat().override(text_format).text_column or TEXT_COLUMN
+    if scores and column == SCORE:
         raise UsageError(f"the column {SCORE!r} has the texts; rename it, or select without scores")
     amount, unit = (0.0, "") if keep is None else parse_keep(keep)
-    files = [PoolFile.of(name, format, column=text_column, scored=scores) for name in file_names(pool)]
+    files = [PoolFile.of(name, format, column=column, scored=scores) for name in file_names(pool)]
     _check_files(files, in_domain, output, scores=scores)
     check_place(output)
     with tempfile.TemporaryDirectory(prefix="stategram-select-", dir=Resources.current().tmp) as place:
@@ -172,7 +178,6 @@ def select(
             sources,
             files,
             folder,
-            text_column=text_column,
             text_format=text_format,
             seed=seed,
             verify=verify,
@@ -210,9 +215,12 @@ def select(
 
 def _check_options(keep: object, threshold: float | None, scores: bool, by: str, general: object) -> None:
     if keep is not None and threshold is not None:
-        raise UsageError("keep and threshold both say what is kept; give one of them")
+        raise UsageError("keep and threshold (--keep, --threshold) both choose the rows; give one of them")
     if keep is None and threshold is None and not scores:
-        raise UsageError("nothing selects rows; pass keep, threshold or scores")
+        raise UsageError(
+            "choose rows by keep (--keep) or threshold (--threshold); or write all rows with their scores by "
+            "scores (--scores)"
+        )
     if threshold is not None and math.isnan(threshold):
         raise UsageError("threshold is nan; it must be a number")
     if by not in CRITERIA:

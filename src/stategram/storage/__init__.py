@@ -27,6 +27,7 @@ from stategram.storage.files import (
     is_temporary,
     is_url,
     lock,
+    remove_stale,
     shown_url,
     temporary_files,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "open_archive",
     "open_url",
     "parse_manifest",
+    "remove_stale",
     "shown_url",
     "temporary_files",
     "uncompressed_name",

@@ -7,9 +7,10 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from stategram.errors import StategramError, UsageError
+from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.storage.files import URL, shown_url
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def url_file_system(url: str) -> tuple[Any, str]:
             limits = aiohttp.ClientTimeout(
                 total=None, sock_connect=_SECONDS_WITHOUT_DATA, sock_read=_SECONDS_WITHOUT_DATA
             )
-            options["client_kwargs"] = {"timeout": limits}
+            options["client_kwargs"] = {"timeout": limits, "trace_configs": [_watch_answers()]}
         found: tuple[Any, str] = fsspec.url_to_fs(url, **options)
     except ImportError as error:
         package = _PACKAGES.get(protocol)
@@ -51,6 +52,57 @@ def url_file_system(url: str) -> tuple[Any, str]:
     return found
 
 
+@cache
+def _watch_answers() -> Any:
+    """Return what checks each answer of a web server, as fsspec does not: size, range, and kind.
+
+    The content of another file, or of another part of it, would be counted as that of the text.
+    """
+    import aiohttp
+
+    sizes: dict[str, str] = {}  # as HEAD has them
+
+    async def check(_session: Any, _context: Any, found: aiohttp.TraceRequestEndParams) -> None:
+        answer, length = found.response, found.response.headers.get("Content-Length", "")
+        url = str((answer.history or (answer,))[0].url)
+        if answer.history and answer.content_type == "text/html" and answer.status < _FIRST_ERROR:
+            raise BadDataError(
+                f"{shown_url(url)}: the server leads to a web page, {shown_url(str(answer.url))}; log in "
+                "there and download the file, or use another URL"
+            )
+        if found.method == "HEAD" and length and answer.status < _FIRST_ERROR:
+            sizes[url] = length
+        is_plain = (
+            found.method == "GET" and answer.status == _WHOLE and "Content-Encoding" not in answer.headers
+        )
+        expected = sizes.get(url, "")
+        if is_plain and length.isdigit() and expected.isdigit() and int(length) < int(expected):
+            raise BadDataError(
+                f"{shown_url(url)}: the server sent {length} of {expected} bytes; run the command again"
+            )
+        asked = _RANGE.fullmatch(found.headers.get("Range", ""))
+        if asked is None or answer.status != _PARTIAL:
+            return
+        sent = _CONTENT_RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+        begin, end, total = (sent[1], sent[2], sent[3]) if sent else ("", "", "")
+        is_short = total.isdigit() and int(end or 0) + 1 == int(total)
+        is_right = (
+            begin == asked[1] and (end == asked[2] or is_short) and total in ("*", sizes.get(url, total))
+        )
+        if not is_right or (length and int(length) != int(end) - int(begin) + 1):
+            raise BadDataError(
+                f"{shown_url(url)}: asked for the bytes {asked[1]} to {asked[2]} of {sizes.get(url, '?')}, "
+                f"but got {answer.headers.get('Content-Range', 'others')}; download the file first"
+            )
+
+    watch = aiohttp.TraceConfig()
+    watch.on_request_end.append(check)
+    return watch
+
+
+_WHOLE, _PARTIAL, _FIRST_ERROR = 200, 206, 400
+_RANGE = re.compile(r"bytes=(\d+)-(\d*)")
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
 _PACKAGES = {
     "s3": "s3fs",
     "s3a": "s3fs",
@@ -72,6 +124,8 @@ def url_errors(action: str, url: str) -> Iterator[None]:
         raise
     except Exception as error:
         reason = _reason(error)
+        if isinstance(reason, StategramError):
+            raise reason from error
         shown = shown_url(url)
         if is_missing(error):
             raise StategramError(f"{shown}: no such file; check the URL") from error
@@ -92,7 +146,7 @@ def is_missing(error: Exception) -> bool:
 def _reason(error: Exception) -> BaseException:
     """Return what is behind an error: of web servers, fsspec calls nearly everything a missing file."""
     cause = error.__cause__
-    is_of_web = type(cause).__module__.startswith("aiohttp") or isinstance(cause, TimeoutError)
+    is_of_web = type(cause).__module__.startswith("aiohttp") or isinstance(cause, TimeoutError | BadDataError)
     if isinstance(error, FileNotFoundError) and is_of_web and getattr(cause, "status", None) not in _MISSING:
         return cause or error
     return error

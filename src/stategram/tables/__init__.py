@@ -5,13 +5,11 @@ Items to be scored are read from such tables.
 
 from stategram.tables.items import Items, read_items
 from stategram.tables.reading import Rows, read_rows, word_table
-from stategram.tables.table import Table, TextColumn, load_library
+from stategram.tables.table import Table, TextColumn
 from stategram.tables.writing import (
     TABLE_FORMATS,
-    TableFormat,
     TableWriter,
     choose_format,
-    format_of_name,
     table_format,
 )
 
@@ -20,12 +18,9 @@ __all__ = [
     "Items",
     "Rows",
     "Table",
-    "TableFormat",
     "TableWriter",
     "TextColumn",
     "choose_format",
-    "format_of_name",
-    "load_library",
     "read_items",
     "read_rows",
     "table_format",

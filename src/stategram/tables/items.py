@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, UsageError
-from stategram.tables.reading import Rows, check_column, read_rows
+from stategram.tables.reading import Rows, read_rows
 from stategram.tables.table import TextColumn
+from stategram.text import TEXT_COLUMN
+from stategram.text.columns import cells_of, check_column, is_missing, table_of
 
 _UNNAMED = "text"
 _INTEGERS = range(-(2**63), 2**63)
@@ -56,10 +57,10 @@ def read_items(
     Parameters
     ----------
     source
-        A csv, tsv, jsonl or parquet file, plain or compressed, recognized by its name or else by how it
-        begins (``-`` is stdin); strings; columns by name; or a table of pandas, polars or Arrow.
+        A csv, tsv, jsonl, parquet or Arrow file, plain or compressed, recognized by its name or else by
+        how it begins (``-`` is stdin); strings; columns by name; or a table of pandas, polars or Arrow.
     text_column
-        The column of the texts; may be left out if there is only one of strings.
+        The column of the texts; by default ``text``, or else the only one of strings.
     id_column
         The column that names the items.
     region_column
@@ -106,9 +107,7 @@ def read_items(
 def _rows_of(source: Any) -> Rows:
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         return read_rows(source)
-    names = getattr(source, "column_names", None)
-    if names is None:
-        names = source.keys() if isinstance(source, Mapping) else getattr(source, "columns", None)
+    source, names = (source, source.keys()) if isinstance(source, Mapping) else table_of(source)
     if names is None:
         return Rows("items", {_UNNAMED: _cells(source)}, None)
     columns = {name: _cells(source[name]) for name in names}
@@ -126,30 +125,22 @@ def _rows_of(source: Any) -> Rows:
 
 def _cells(values: Any) -> list[Any]:
     """Return the values of a column of any library, None where one is missing."""
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(values, method):
-            values = getattr(values, method)()
-            break
+    values = cells_of(values)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise UsageError(f"items are {type(values).__name__}; give strings, columns, or the name of a file")
-    return [None if _is_missing(value) else value for value in values]
-
-
-def _is_missing(value: Any) -> bool:
-    # Those of pandas cannot be compared with anything.
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and math.isnan(value)
+    return [None if is_missing(value) else value for value in values]
 
 
 def _only_text_column(rows: Rows) -> str:
     found = [
         name for name, cells in rows.columns.items() if any(isinstance(cell, str) for cell in cells)
     ] or list(rows.columns)
+    if TEXT_COLUMN in found:
+        return TEXT_COLUMN
     if len(found) > 1:
         raise UsageError(
             f"{rows.name}: which column has the texts? There are {', '.join(found)}; "
-            "name one as the text column"
+            "name one as the text column (--text-column)"
         )
     return found[0]
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 import msgspec
 
-from stategram.display import plural
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import BadDataError
 from stategram.storage import Place
-from stategram.tables.table import load_library
-from stategram.tables.writing import TableFormat, format_of_name
-from stategram.text import check_utf8, display_name, read_all
+from stategram.text import TableFormat, check_utf8, display_name, load_library, read_all, row_format
+from stategram.text.rows import EXPECTED, RowFormat, arrow_tables, delimited_rows, json_object
 
 _BOM = b"\xef\xbb\xbf"
+# What a whole table may unpack to: so much, or so many times its bytes.
+_UNPACKED, _RATIO = 1 << 26, 64
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,7 @@ class Rows:
         return f"{self.name}, row {row + 1}" if self.lines is None else f"{self.name}:{self.lines[row]}"
 
 
-def read_rows(source: Place, format: TableFormat | None = None) -> Rows:
+def read_rows(source: Place, format: RowFormat | None = None) -> Rows:
     """Read a table from a path, ``-`` for standard input, or a binary stream; plain or compressed.
 
     The format is by default as the name ends; of other names, as the file begins: JSON, or else tsv if there
@@ -52,28 +48,18 @@ def read_rows(source: Place, format: TableFormat | None = None) -> Rows:
     return parse_rows(display_name(place), read_all(place), format)
 
 
-def parse_rows(name: str, data: bytes, format: TableFormat | None = None) -> Rows:
+def parse_rows(name: str, data: bytes, format: RowFormat | None = None) -> Rows:
     """Return the rows of a file that was read; see `read_rows`."""
     if format is None:
         format = _format_of(name, data)
-    if format == "parquet":
-        return _read_parquet(name, data)
+    if format in ("parquet", "arrow"):
+        return _read_arrow(name, data, format)
     check_utf8(name, data)
     text = data.removeprefix(_BOM).decode()
     rows = _read_jsonl(name, text) if format == "jsonl" else _read_delimited(name, text, format)
     if not rows.columns:
-        raise BadDataError(f"{name}:1: no columns in the file; expected {_EXPECTED[format]}")
+        raise BadDataError(f"{name}:1: no columns in the file; expected {EXPECTED[format]}")
     return rows
-
-
-def check_column(name: str, columns: Collection[str], where: str) -> None:
-    """Raise an error if a table does not have a column; guess which one was meant."""
-    if name in columns:
-        return
-    near = get_close_matches(name, columns, 1, 0.6)
-    near = near or [one for one in columns if one.strip().casefold() == name.casefold()]
-    guess = f"; did you mean {near[0]!r}?" if near else ""
-    raise UsageError(f"{where}: no column {name!r}; there are {', '.join(map(repr, columns))}{guess}")
 
 
 def word_table(name: str, data: bytes, column: str) -> Rows | None:
@@ -123,17 +109,12 @@ def _format_of_header(data: bytes, names: set[str]) -> TableFormat | None:
 
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_EXPECTED: dict[TableFormat, str] = {
-    "tsv": "a line with the names of the columns, separated by tabs, then one line per row",
-    "csv": "a line with the names of the columns, separated by commas, then one line per row",
-    "jsonl": 'a JSON object on each line, such as {"item": 1, "text": "the cat sat"}',
-}
 
 
-def _format_of(name: str, data: bytes) -> TableFormat:
+def _format_of(name: str, data: bytes) -> RowFormat:
     if data.startswith(b"PAR1"):
         return "parquet"
-    if (found := format_of_name(name)) is not None:
+    if (found := row_format(name)) != "text":
         return found
     text = data.removeprefix(_BOM).lstrip()
     if text.startswith(b"{"):
@@ -141,69 +122,19 @@ def _format_of(name: str, data: bytes) -> TableFormat:
     return "tsv" if b"\t" in text.partition(b"\n")[0] else "csv"
 
 
-def _read_delimited(name: str, text: str, format: TableFormat) -> Rows:
-    delimiter = _delimiter_of(text.partition("\n")[0], format)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    found = _delimited_rows(name, io.StringIO(text, newline=""), delimiter)
-    _, names = next(found, (1, []))
-    for begin, row in found:
-        if row or len(names) == 1:
-            rows.append(row or [""])
-            lines.append(begin)
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    return Rows(name, _named(name, names, map(list, columns)), lines)
-
-
-def _delimiter_of(header: str, format: str) -> str:
-    """Return what separates the fields of a csv or tsv file, given its first line."""
-    # Spreadsheets of some countries separate by semicolons.
-    return "\t" if format == "tsv" else ";" if "," not in header and ";" in header else ","
-
-
-def _delimited_rows(name: str, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the fields of each row of a csv or tsv file, and the line at which it begins.
-
-    The first row has the names of the columns; those after it have as many fields, or none.
-    """
-    begin = 1
-    n_columns: int | None = None
-    with _fields_of_any_length():
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
-        try:
-            for row in reader:
-                if n_columns is None:
-                    n_columns = len(row)
-                elif row and len(row) != n_columns:
-                    raise BadDataError(
-                        f"{name}:{begin}: found {plural(len(row), 'field')}, but line 1 names "
-                        f"{plural(n_columns, 'column')}; correct the line, or quote a field that holds the "
-                        "separator"
-                    )
-                yield begin, row
-                begin = reader.line_num + 1
-        except csv.Error as error:
-            raise BadDataError(
-                f"{name}:{begin}: bad quoting ({error}); put quotes around the whole field, and double those "
-                "inside it"
-            ) from error
-
-
-@contextmanager
-def _fields_of_any_length() -> Iterator[None]:
-    """Let the module csv read fields of more than 131,072 characters."""
-    before = csv.field_size_limit(2**31 - 1)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def _named(name: str, names: Sequence[str], columns: Iterable[list[Any]]) -> dict[str, list[Any]]:
-    if len(set(names)) < len(names):
+def _read_delimited(name: str, text: str, format: str) -> Rows:
+    rows = delimited_rows(name, io.StringIO(text, newline=""), format)
+    _, names = next(rows)
+    columns: dict[str, list[Any]] = {column: [] for column in names}
+    if len(columns) < len(names):
         twice = next(one for one in names if names.count(one) > 1)
         raise BadDataError(f"{name}:1: two columns are named {twice!r}; rename one of them")
-    return dict(zip(names, columns, strict=True))
+    lines = []
+    for line, row in rows:
+        lines.append(line)
+        for cells, cell in zip(columns.values(), row, strict=True):
+            cells.append(cell)
+    return Rows(name, columns, lines)
 
 
 def _read_jsonl(name: str, text: str) -> Rows:
@@ -218,24 +149,23 @@ def _read_jsonl(name: str, text: str) -> Rows:
     return Rows(name, {key: [found.get(key) for found in objects] for key in names}, lines)
 
 
-def json_object(line: str | bytes, where: str) -> dict[str, Any]:
-    """Return the JSON object of a line; BadDataError if it is none."""
-    try:
-        found = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadDataError(f"{where}: not JSON ({error}); expected {_EXPECTED['jsonl']}") from error
-    if isinstance(found, dict):
-        return found
-    shown = (line if isinstance(line, str) else line.decode()).strip()[:40]
-    raise BadDataError(f"{where}: found {shown!r}; expected {_EXPECTED['jsonl']}")
-
-
-def _read_parquet(name: str, data: bytes) -> Rows:
-    pyarrow = load_library("pyarrow", "reading parquet")
-    parquet = load_library("pyarrow.parquet", "reading parquet")
-    try:
-        table = parquet.read_table(pyarrow.BufferReader(data))
-    except (pyarrow.ArrowException, OSError) as error:
-        raise BadDataError(f"{name}: not a parquet file, or damaged ({error}); write it again") from error
-    columns = (column.to_pylist() for column in table.columns)
-    return Rows(name, _named(name, table.column_names, columns), None)
+def _read_arrow(name: str, data: bytes, format: str) -> Rows:
+    pyarrow = load_library("pyarrow", f"reading {format}")
+    columns: dict[str, list[Any]] = {}
+    size = 0
+    for table, _ in arrow_tables(name, data, format):
+        is_coded = pyarrow.types.is_dictionary
+        fields = [one.with_type(one.type.value_type) if is_coded(one.type) else one for one in table.schema]
+        plain = table.cast(pyarrow.schema(fields))
+        size += plain.nbytes
+        if size > max(_UNPACKED, _RATIO * len(data)):
+            raise BadDataError(
+                f"{name}: its rows unpack from {len(data):,} to more than {size:,} bytes, and are read all "
+                "at once; divide the table"
+            )
+        try:
+            for column, cells in zip(plain.column_names, plain.columns, strict=True):
+                columns.setdefault(column, []).extend(cells.to_pylist())
+        except UnicodeDecodeError as error:
+            raise BadDataError(f"{name}: a text in it is not UTF-8 ({error}); write it again") from error
+    return Rows(name, columns, None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
 
@@ -12,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stategram.display import Cell, Column, DisplayTable, escaped, table_html, table_text
-from stategram.errors import BadDataError, StategramError, UsageError
+from stategram.errors import BadDataError, UsageError
 from stategram.storage import Place
+from stategram.text import load_library
 
 if TYPE_CHECKING:
     import pandas
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-_INSTALL = {"pyarrow": '"stategram[arrow]"', "pandas": "pandas", "polars": "polars"}
 _MAX_ROWS = 20
 _LONGEST = 60
 
@@ -342,12 +341,3 @@ def missing_of(values: NDArray[Any] | TextColumn) -> NDArray[np.bool_] | None:
         return None
     mask: NDArray[np.bool_] = np.ma.getmaskarray(values)
     return mask
-
-
-def load_library(library: str, use: str) -> Any:
-    """Import a library, or raise an error that says how to install it."""
-    try:
-        return import_module(library)
-    except ImportError as error:
-        root = library.partition(".")[0]
-        raise StategramError(f"{use} needs {root}, not installed: pip install {_INSTALL[root]}") from error

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,21 +19,14 @@ from stategram.errors import UsageError
 from stategram.resources import Resources
 from stategram.storage import Place, atomic_open, uncompressed_name
 from stategram.storage.compression import Writer
-from stategram.tables.table import TextColumn, load_library, missing_of
+from stategram.tables.table import TextColumn, missing_of
+from stategram.text import TableFormat, format_of_name, load_library
 
 if TYPE_CHECKING:
     from stategram.tables.table import Table
 
-TableFormat = Literal["tsv", "csv", "jsonl", "parquet"]
 TABLE_FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
 
-_SUFFIXES: dict[str, TableFormat] = {
-    ".tsv": "tsv",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-}
 _ROWS_A_GROUP = 1 << 18
 # How the kernel is told that a column of texts is at the start of a file, or is written as it is.
 _AT_START, _VERBATIM, _NUMBERS = -1, -2, -3
@@ -69,11 +62,6 @@ def table_format(place: Place, format: str | None = None) -> TableFormat:
         if name == "-" and sys.stdout and sys.stdout.isatty():
             raise UsageError("parquet is not for a terminal; name an output file")
     return found
-
-
-def format_of_name(name: str) -> TableFormat | None:
-    """Return the format that the name of a file ends in; None if it is another one."""
-    return _SUFFIXES.get(Path(uncompressed_name(name)).suffix.lower())
 
 
 class FileWriter:

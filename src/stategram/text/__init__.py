@@ -1,5 +1,6 @@
 """Files to ids: reading, tokenizing, Vocabulary, Corpus."""
 
+from stategram.text.columns import TEXT_COLUMN, load_library
 from stategram.text.corpus import (
     Corpus,
     ReadStats,
@@ -12,6 +13,7 @@ from stategram.text.corpus import (
 )
 from stategram.text.encoding import (
     LineBlock,
+    SpacedWords,
     as_corpus,
     block_of_sentences,
     corpus_from_sentences,
@@ -35,6 +37,15 @@ from stategram.text.files import (
 )
 from stategram.text.format import FormatOverride, TextFormat, WordChoice
 from stategram.text.lines import LineEncoder, Lines, Sentences, check_words, read_lines, words_of
+from stategram.text.prose import unwrapped
+from stategram.text.rows import (
+    RowBlock,
+    RowFile,
+    TableFormat,
+    format_of_name,
+    read_texts,
+    row_format,
+)
 from stategram.text.tokenizer import tokenize, tokenize_prose
 from stategram.text.vocabulary import (
     BEGIN,
@@ -52,6 +63,7 @@ __all__ = [
     "BEGIN",
     "END",
     "SPECIAL_WORDS",
+    "TEXT_COLUMN",
     "UNKNOWN",
     "Corpus",
     "FormatOverride",
@@ -59,9 +71,13 @@ __all__ = [
     "LineEncoder",
     "Lines",
     "ReadStats",
+    "RowBlock",
+    "RowFile",
     "Sentences",
     "Source",
+    "SpacedWords",
     "Split",
+    "TableFormat",
     "TextFormat",
     "UnknownCount",
     "Vocabulary",
@@ -80,6 +96,8 @@ __all__ = [
     "file_names",
     "file_size",
     "file_sizes",
+    "format_of_name",
+    "load_library",
     "no_words",
     "read_all",
     "read_blocks",
@@ -87,12 +105,15 @@ __all__ = [
     "read_corpus",
     "read_line_blocks",
     "read_lines",
+    "read_texts",
     "require_known_words",
+    "row_format",
     "spelled_corpus",
     "split_line",
     "tokenize",
     "tokenize_prose",
     "total_size",
+    "unwrapped",
     "warn_if_unsegmented",
     "warn_of_wide_spaces",
     "words_of",

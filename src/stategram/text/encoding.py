@@ -22,8 +22,10 @@ from stategram.text.corpus import (
 )
 from stategram.text.files import Source, file_names, total_size
 from stategram.text.format import FormatOverride, TextFormat, WordChoice
-from stategram.text.lines import LineEncoder, Lines, Sentences, lines_of_sentences, read_lines
-from stategram.text.vocabulary import Vocabulary
+from stategram.text.lines import MARKERS, LineEncoder, Lines, Sentences, lines_of_sentences, words_of
+from stategram.text.rows import read_texts
+from stategram.text.tokenizer import Tokenizer
+from stategram.text.vocabulary import END, Vocabulary, split_line
 
 
 def read_corpus(
@@ -113,8 +115,12 @@ def _feed(
     total = total_size(names)
     done = taken = 0
     first = b""
+    # The same bytes for all; only prose has its paragraphs whole.
+    how = next(
+        (one.text_format for one in encoders if one.text_format.tokenize == "prose"), encoders[0].text_format
+    )
     for name in names:
-        for lines in read_lines(name):
+        for lines in read_texts(name, how):
             for encoder in encoders:
                 encoder.feed(lines)
             if len(first) < head:
@@ -199,6 +205,57 @@ class LineBlock:
     """The words as they are spelled in the text, with the same ids."""
     lines: NDArray[np.int64]
     """The line number of each sentence, from 1."""
+    source: Lines | None = None
+    """The lines as they are in a file."""
+
+
+@dataclass(frozen=True, eq=False)
+class SpacedWords:
+    """The words between white space of some texts; where text is tokenized, one may have several tokens.
+
+    >>> text_format = TextFormat(tokenize="words")
+    >>> block = block_of_sentences(["“I met Mr. Smith…”"], text_format)
+    >>> found = SpacedWords.of(["“I met Mr.", "Smith…”"], block, text_format)
+    >>> found.words, found.texts.tolist()
+    (['“I', 'met', 'Mr.', 'Smith…”'], [0, 0, 0, 1])
+    >>> block.spelling.words[3:], found.of_events.tolist()
+    (('"', '...', 'I', 'Mr.', 'Smith', 'met'), [0, 0, 1, 2, 3, 3, 3, 3])
+    """
+
+    words: list[str]
+    """As they are in the texts."""
+    texts: NDArray[np.int64]
+    """The text that each is in, from 0."""
+    of_events: NDArray[np.int64]
+    """The word that each event belongs to; a sentence end belongs to the word before it."""
+
+    @classmethod
+    def of(cls, texts: Sentences, block: LineBlock, text_format: TextFormat) -> SpacedWords:
+        """Align words with the events of a block, which has the same texts, joined by white space.
+
+        The tokens of a word depend on its neighbours, but not how many characters they have together.
+        """
+        tokenizer = Tokenizer() if text_format.tokenize else None
+        words: list[str] = []
+        sizes: list[int] = []
+        numbers: list[int] = []
+        for text in texts:
+            of_text = split_line(text, text_format.split) if isinstance(text, str) else words_of(text) or []
+            words += of_text
+            numbers.append(len(of_text))
+            if tokenizer is None:
+                sizes += [1] * len(of_text)
+            else:
+                sizes += tokenizer.n_letters(of_text) if isinstance(text, str) else map(len, of_text)
+        sizes = [0 if word in MARKERS else size for word, size in zip(words, sizes, strict=True)]
+        ids, spelling = block.corpus.ids, block.spelling
+        is_word = ids != END
+        lengths = is_word * (1 if tokenizer is None else spelling.lengths[ids])
+        ends = np.cumsum(sizes, dtype=np.int64)
+        # The first character of a token, and the last one before a sentence end.
+        characters = np.cumsum(lengths) - lengths - ~is_word
+        of_events = np.searchsorted(ends, characters, side="right")
+        return cls(words, np.repeat(np.arange(len(numbers)), numbers), of_events)
 
 
 def read_line_blocks(
@@ -222,8 +279,8 @@ def read_line_blocks(
     n_bytes = n_wide_spaces = 0
     wide_space = None
     has_words = after_mark = False
-    for lines in read_lines(name, block_size, live=live):
-        block = _line_block(encoder, lines, text_format)
+    for lines in read_texts(name, text_format.of_lines, block_size, live=live):
+        block = replace(_line_block(encoder, lines, text_format), source=lines)
         n_bytes += len(lines.data)
         corpus, after_mark = _continue_documents(block.corpus, after_mark)
         n_wide_spaces += corpus.stats.n_wide_spaces

@@ -6,7 +6,7 @@ The options of the command line, the entry in manifests and the documentation ar
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias
@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from stategram.errors import UsageError
+from stategram.errors import BadDataError, UsageError
 from stategram.storage import check_fields
 from stategram.text.tokenizer import TokenizeForm, tokenize, tokenizer_version
 from stategram.text.vocabulary import SPECIAL_WORDS, Split, Vocabulary, split_line
@@ -22,6 +22,8 @@ from stategram.text.vocabulary import SPECIAL_WORDS, Split, Vocabulary, split_li
 EncodingErrors = Literal["strict", "replace"]
 # To compile a long regular expression takes long, and a model file may have any.
 _Short = Annotated[str, Meta(max_length=1000)]
+# A regular expression may take forever; lines take some microseconds.
+_SECONDS_PER_LINE = 2.0
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*")
 _NOT_IN_WORDS = re.compile(r"[\0\ud800-\udfff]")
 
@@ -62,7 +64,7 @@ class TextFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         TokenizeForm | None,
         Meta(
             description="raw text: split punctuation from words, by the rules of Unicode; prose splits lines "
-            "into sentences too"
+            "into sentences too, and joins those of a paragraph first if they are hard-wrapped"
         ),
     ] = None
     encoding_errors: Annotated[
@@ -75,6 +77,14 @@ class TextFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             description="lines in which this regular expression is found start documents; without it, lines "
             "after a blank one do",
             extra={"metavar": "REGEX"},
+        ),
+    ] = None
+    text_column: Annotated[
+        _Short | None,
+        Meta(
+            description="column with the text of a table: a file named .csv .tsv .jsonl .parquet or .arrow; "
+            "by default text",
+            extra={"metavar": "NAME"},
         ),
     ] = None
     tokenizer: Annotated[
@@ -123,7 +133,14 @@ class TextFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def normalization(self) -> TextFormat:
         """What is done with words alone, whatever file they are in."""
-        return self.override({"tokenize": self.tokenize, "encoding_errors": "strict", "document_mark": None})
+        of_files = {"encoding_errors": "strict", "document_mark": None, "text_column": None}
+        return self.override({"tokenize": self.tokenize, **of_files})
+
+    @property
+    def remembered(self) -> dict[str, Any]:
+        """The settings as manifests have them: without the column, which is that of one file."""
+        fields = msgspec.structs.asdict(self).items()
+        return {name: value for name, value in fields if name != "text_column"}
 
     @property
     def of_lines(self) -> TextFormat:
@@ -131,17 +148,30 @@ class TextFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, tokenize=self.tokenize and "words")
 
     @property
-    def document_pattern(self) -> re.Pattern[str] | None:
-        """The regular expression of the lines that start documents."""
+    def document_pattern(self) -> Callable[[str], bool] | None:
+        """The test by regular expression of the lines that start documents."""
         if self.document_mark is None:
             return None
+        import regex
+
         try:
-            return re.compile(self.document_mark)
-        except (re.error, RecursionError, OverflowError) as error:
+            search = regex.compile(self.document_mark).search
+        except (regex.error, RecursionError, OverflowError) as error:
             raise UsageError(
                 f"document_mark is {self.document_mark!r}, an invalid regular expression ({error}); "
                 "expected one as Python's re reads it, such as '^ = [^=]'"
             ) from error
+
+        def is_mark(line: str) -> bool:
+            try:
+                return search(line, timeout=_SECONDS_PER_LINE) is not None
+            except TimeoutError:
+                raise BadDataError(
+                    f"the document mark {self.document_mark!r} takes more than {_SECONDS_PER_LINE:g} seconds "
+                    f"for the line {line[:40]!r}; choose another one with --document-mark"
+                ) from None
+
+        return is_mark
 
     @property
     def tokenizer_note(self) -> str | None:
@@ -216,4 +246,4 @@ class WordChoice:
     @property
     def max_words(self) -> int:
         """The number of words to keep, as the kernels take it."""
-        return 2**63 if self.vocabulary_size is None else self.vocabulary_size
+        return min(self.vocabulary_size or 2**63, 2**63)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from numbers import Integral
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +16,21 @@ from numpy.typing import NDArray
 from stategram._core import TextEncoder
 from stategram.errors import BadDataError, UsageError
 from stategram.resources import Resources
+from stategram.text.columns import sentences_of
 from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.files import BLOCK_SIZE, conversion_advice, display_name, read_blocks
 from stategram.text.format import TextFormat, WordChoice
+from stategram.text.prose import BLANK_LINE, is_hard_wrapped, join_lines
 from stategram.text.tokenizer import Tokenizer
 from stategram.text.vocabulary import SPECIAL_WORDS, Split, Vocabulary, split_line
+
+_log = logging.getLogger(__name__)
 
 # The encoder drops one at the beginning of what it is fed, and only there.
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
-_MARKERS = frozenset(SPECIAL_WORDS[1:])
+MARKERS = frozenset(SPECIAL_WORDS[1:])
+"""The words that the encoder drops."""
 _SENTENCES_PER_BLOCK = 10_000
 
 Sentences: TypeAlias = "Iterable[str | Iterable[str] | Iterable[int]]"
@@ -44,11 +50,25 @@ class Lines:
     """Where in the file its first byte is."""
     taken: int = 0
     """The number of bytes of the file taken so far; fewer than of text if it is compressed."""
+    numbers: NDArray[np.int64] | None = None
+    """Of the texts in a table: the row of each line."""
+    is_wrapped: bool = False
+    """Whether they are whole paragraphs of hard-wrapped prose."""
+
+    @property
+    def texts(self) -> list[str]:
+        """Each line as text, in which what cannot be read is replaced."""
+        data = self.data if self.offset else self.data.removeprefix(_BYTE_ORDER_MARK)
+        return data.decode(errors="replace").replace("\0", "\ufffd").split("\n")
+
+    def number(self, line: Any) -> Any:
+        """Return the number of a line, or of several, that are counted from 0."""
+        return self.line + line if self.numbers is None else self.numbers[line]
 
     def place(self, line: int) -> str:
         """Return where a line is, counted from 0, as messages show it."""
         name = "sentence " if self.name is None else f"{display_name(self.name)}:"
-        return f"{name}{self.line + line}"
+        return f"{name}{self.number(line)}"
 
 
 def read_lines(
@@ -96,12 +116,58 @@ def read_lines(
         yield Lines(name, b"".join(waiting), line, offset, taken)
 
 
+def read_paragraphs(
+    name: str, block_size: int = BLOCK_SIZE, *, live: bool = False, begin: int = 0, end: int | None = None
+) -> Iterator[Lines]:
+    """Yield the lines of prose as `read_lines` does, but whole paragraphs of them if it is hard-wrapped.
+
+    A range then begins after the first blank line that begins in it, and ends with the first one after it.
+    """
+    blocks = read_lines(name, block_size, live=live)
+    first = next(blocks, None)
+    if first is None:
+        return
+    is_wrapped = not live and is_hard_wrapped(first.data)
+    if is_wrapped:
+        if begin == 0:
+            _log.info("%s is hard-wrapped: the lines of a paragraph are joined", display_name(name))
+        start = _after_blank_line(name, begin) if begin else 0
+        if start is None:
+            return
+        begin, end = start, end and _after_blank_line(name, end)
+    is_all = begin == 0 and end is None
+    blocks = chain([first], blocks) if is_all else read_lines(name, block_size, begin=begin, end=end)
+    if not is_wrapped:
+        yield from blocks
+        return
+    waiting = Lines(name, b"", offset=begin)
+    for block in blocks:
+        searched, data = len(waiting.data), waiting.data + block.data
+        cut = max((blank.end() for blank in BLANK_LINE.finditer(data, searched)), default=0)
+        whole = replace(waiting, data=data[:cut], taken=block.taken, is_wrapped=True)
+        if cut:
+            yield whole
+        line = waiting.line + whole.data.count(b"\n")
+        waiting = replace(whole, data=data[cut:], line=line, offset=waiting.offset + cut)
+    if waiting.data:
+        yield waiting
+
+
+def _after_blank_line(name: str, offset: int) -> int | None:
+    """Return the end of the first blank line that begins at a byte of a file or later."""
+    for block in read_lines(name, begin=offset):
+        if blank := BLANK_LINE.search(block.data):
+            return block.offset + blank.end()
+    return None
+
+
 def lines_of_sentences(sentences: Sentences, text_format: TextFormat) -> Iterator[Lines]:
     """Yield sentences in memory as lines, those that are strings tokenized; refuse what is no sentence."""
     if isinstance(sentences, str | bytes):
         raise TypeError("expected a list of sentences, got a string; for a file use read_corpus(path)")
-    if not isinstance(sentences, Iterable):
+    if not isinstance(sentences, Iterable) and not hasattr(sentences, "__arrow_c_stream__"):
         raise TypeError(f"expected a list of sentences, got {type(sentences).__name__}")
+    sentences = sentences_of(sentences, text_format.text_column)
     tokenizer = None if text_format.tokenize is None else Tokenizer(text_format.tokenize)
     lines = (
         _line(number, sentence, text_format.split, tokenizer) for number, sentence in enumerate(sentences, 1)
@@ -129,8 +195,10 @@ def _line(
         return tokenizer.lines(line)
     words = words_of(sentence)
     if words is None:
+        advice = "; give the texts of the rows, or a data frame" if isinstance(sentence, Mapping) else ""
         raise TypeError(
             f"sentence {number}: found {sentence!r:.40}; expected a string, or a list of words or of integers"
+            f"{advice}"
         )
     check_words(words, split, f"sentence {number}: ")
     return " ".join(words) + "\n"
@@ -161,7 +229,7 @@ def words_of(sentence: object) -> list[str] | None:
     >>> words_of(["the", "cat"]), words_of(np.array([101, 7]))
     (['the', 'cat'], ['101', '7'])
     """
-    if isinstance(sentence, bytes) or not isinstance(sentence, Iterable):
+    if isinstance(sentence, bytes | Mapping) or not isinstance(sentence, Iterable):
         return None
     words = sentence.tolist() if hasattr(sentence, "tolist") else list(sentence)
     if all(isinstance(word, str) for word in words):
@@ -175,10 +243,11 @@ class LineEncoder:
     """Encodes lines of one format, which are fed block by block."""
 
     def __init__(self, text_format: TextFormat, words: WordChoice | None = None) -> None:
-        self._format = text_format
+        self.text_format = text_format
         self._words = words or WordChoice()
         self._mark = text_format.document_pattern
         self._tokenizer = None if text_format.tokenize is None else Tokenizer(text_format.tokenize)
+        self._joins = text_format.tokenize == "prose"
         self._start()
 
     @classmethod
@@ -200,16 +269,16 @@ class LineEncoder:
     def _encoder(self) -> TextEncoder:
         if self._opened is None:
             self._opened = TextEncoder(
-                self._format.lowercase,
-                self._format.encoding_errors == "replace",
+                self.text_format.lowercase,
+                self.text_format.encoding_errors == "replace",
                 Resources.current().threads,
-                self._format.split == "ascii",
+                self.text_format.split == "ascii",
             )
         return self._opened
 
     def feed(self, lines: Lines) -> None:
         """Encode the next lines; refuse bad bytes."""
-        data = lines.data
+        data = join_lines(lines.data) if lines.is_wrapped and self._joins else lines.data
         is_start = lines.name is not None and lines.offset == 0
         if self._mark is not None or self._tokenizer is not None:
             data = data.removeprefix(_BYTE_ORDER_MARK) if is_start else data
@@ -230,7 +299,7 @@ class LineEncoder:
     def _prepared(self, lines: Lines, data: bytes) -> bytes:
         """Return lines with a blank one where a document starts, and tokenized."""
         if self._mark is not None:
-            data = _blank_line_at_marks(data, self._mark, self._format.split)
+            data = _blank_line_at_marks(data, self._mark, self.text_format.split)
         if self._tokenizer is None:
             return data
         try:
@@ -238,7 +307,7 @@ class LineEncoder:
         except UnicodeDecodeError:
             text = data.decode(errors="replace")
         if "\0" in text or "\ufffd" in text:
-            is_replaced = self._format.encoding_errors == "replace"
+            is_replaced = self.text_format.encoding_errors == "replace"
             self._replaced_before += _check_bytes(lines, replace_errors=is_replaced)
             text = text.replace("\0", "\ufffd")
         return self._tokenizer.lines(text).encode()
@@ -248,8 +317,8 @@ class LineEncoder:
         encoder = self._encoder
         # Python has the tables for lower case outside ASCII: all distinct words at once. A line end is not a
         # letter, so each word is lowercased as if it stood alone.
-        lowered = encoder.wide_words().decode().lower().encode() if self._format.lowercase else b""
-        encoder.merge(lowered, (self._format.digits or "").encode())
+        lowered = encoder.wide_words().decode().lower().encode() if self.text_format.lowercase else b""
+        encoder.merge(lowered, (self.text_format.digits or "").encode())
         vocabulary = self._words.vocabulary
         if vocabulary is None:
             chosen = encoder.choose_vocabulary(self._words.max_words, self._words.min_count)
@@ -278,26 +347,27 @@ class LineEncoder:
 
     def _sentence_lines(self, block: Lines, n_sentences: int) -> NDArray[np.int64]:
         """Return the numbers of the lines that are sentences, that is, have words."""
-        data, line = block.data, block.line
-        if data.count(b"\n") + (not data.endswith(b"\n")) == n_sentences:
-            return np.arange(line, line + n_sentences, dtype=np.int64)
+        data = block.data
+        numbers: NDArray[np.int64] = block.number(np.arange(data.count(b"\n") + (data[-1:] not in b"\n")))
+        if len(numbers) == n_sentences:
+            return numbers
         if self._tokenizer is not None:
             data = self._tokenizer.lines(data.decode(errors="replace").replace("\0", "\ufffd")).encode()
         lines = data.split(b"\n")
-        found = [number for number, text in enumerate(lines, line) if text.strip()]
+        found = [number for number, text in enumerate(lines) if text.strip()]
         if len(found) != n_sentences:
             # White space of other scripts, sentence markers, a byte order mark.
             if block.name is not None and block.offset == 0:
                 lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
             found = [
                 number
-                for number, text in enumerate(lines, line)
-                if not _MARKERS.issuperset(split_line(text.decode(errors="replace"), self._format.split))
+                for number, text in enumerate(lines)
+                if not MARKERS.issuperset(split_line(text.decode(errors="replace"), self.text_format.split))
             ]
-        return np.array(found, np.int64)
+        return numbers[found]
 
 
-def _blank_line_at_marks(data: bytes, document_mark: re.Pattern[str], split: Split) -> bytes:
+def _blank_line_at_marks(data: bytes, is_mark: Callable[[str], bool], split: Split) -> bytes:
     """Return whole lines in which a line is blank where a document starts, and nowhere else."""
     # Bad bytes never swallow a line end: both have the same lines.
     texts = data.decode(errors="replace").replace("\r\n", "\n").split("\n")
@@ -307,7 +377,7 @@ def _blank_line_at_marks(data: bytes, document_mark: re.Pattern[str], split: Spl
         lines.pop()
     marked = []
     for text, line in zip(texts, lines, strict=True):
-        if document_mark.search(text):
+        if is_mark(text):
             marked.append(b"\n")
         if text.strip() if split == "unicode" else line.strip():
             marked += (line, b"\n")
@@ -324,7 +394,7 @@ def _check_bytes(lines: Lines, *, replace_errors: bool) -> int:
     if lines.name is None:
         raise BadDataError(f"{lines.place(line - 1)}: a NUL character; remove it")
     found = "a NUL byte" if byte == 0 else f"byte 0x{byte:02x}, which is not UTF-8 there"
+    where = f" (byte offset {lines.offset + offset})" if lines.offset >= 0 else ""
     raise BadDataError(
-        f"{lines.place(line - 1)}: {found} (byte offset {lines.offset + offset}); "
-        f"{conversion_advice(lines.data, offset, may_replace=True)}"
+        f"{lines.place(line - 1)}: {found}{where}; {conversion_advice(lines.data, offset, may_replace=True)}"
     )

@@ -15,7 +15,8 @@ decided for language models:
 - Nothing else is lost, added or changed; letters keep their case.
 
 In prose, sentences end at ``.``, ``!``, ``?``, ``।`` and the like before a capital, a number or a letter of
-a script without capitals, and at the end of each line. Abbreviations are those of English, and any with a
+a script without capitals, and at the end of each line, or of each paragraph if lines are hard-wrapped
+(`text/prose.py`). Abbreviations are those of English, and any with a
 full stop after every letter or two.
 
 How it works: a line is split at white space, and each distinct piece is tokenized once. A piece that ends in
@@ -24,10 +25,12 @@ a full stop may need to see the next one: until then white space, of which no wo
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.metadata import version
 from typing import Literal
 
+from stategram.text.prose import unwrapped
 from stategram.text.vocabulary import SPECIAL_WORDS
 
 TokenizeForm = Literal["words", "prose"]
@@ -101,13 +104,15 @@ def tokenize(sentence: str) -> list[str]:
 def tokenize_prose(text: str) -> list[list[str]]:
     r"""Return the sentences of prose, with one paragraph per line, each as a list of words.
 
+    Where prose is hard-wrapped, as books are, the lines of a paragraph are joined; a blank line ends it.
+
     Examples
     --------
     >>> tokenize_prose("Dr. King spoke. We've listened ever since!\nWhy?")
     [['Dr.', 'King', 'spoke', '.'], ["We've", 'listened', 'ever', 'since', '!'], ['Why', '?']]
 
     """
-    lines = _shared("prose").lines(text.replace(_LINE_END, "\ufffd")).split("\n")
+    lines = _shared("prose").lines(unwrapped(text).replace(_LINE_END, "\ufffd")).split("\n")
     return [words for line in lines if (words := line.split())]
 
 
@@ -130,14 +135,25 @@ class Tokenizer:
 
         All line ends stay; prose gets more of them.
         """
-        pieces = text.replace("\n", f" {_LINE_END} ").split()
+        rules = _rules()
+        marked = " ".join(self._words_of(text.replace("\n", f" {_LINE_END} ").split()))
+        return rules.sentences(marked) if self._form == "prose" else rules.sentence_per_line(marked)
+
+    def n_letters(self, pieces: Sequence[str]) -> list[int]:
+        """Return how many characters the tokens of each piece have together, whatever comes before or after.
+
+        The neighbours decide whether a full stop is a token of its own, and nothing else.
+        """
+        return [len("".join(words.split())) for words in self._words_of(pieces)]
+
+    def _words_of(self, pieces: Sequence[str]) -> Iterator[str]:
+        """Return the words of pieces without white space, with their marks."""
         if len(self._pieces) > _MAX_PIECES:
             self._pieces = {_LINE_END: "\n"}
         known, rules = self._pieces, _rules()
         for piece in set(pieces).difference(known):
             known[piece] = piece if piece.isascii() and piece.isalpha() else rules.words(piece)
-        marked = " ".join(map(known.__getitem__, pieces))
-        return rules.sentences(marked) if self._form == "prose" else rules.sentence_per_line(marked)
+        return map(known.__getitem__, pieces)
 
 
 @cache

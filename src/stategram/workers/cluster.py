@@ -113,9 +113,9 @@ def _import_distributed(stack: ExitStack) -> Any:
         import distributed
     except ImportError as error:
         raise StategramError('a cluster needs Dask: pip install "stategram[scale]"') from error
-    # Some of Dask's loggers have a level of their own.
-    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
-    for logger in map(logging.getLogger, ("distributed", *names)):
+    # Some of Dask's loggers have a level of their own; those below it write tracebacks of lost connections.
+    names = [name for name in logging.root.manager.loggerDict if re.match("(distributed|tornado)[.]", name)]
+    for logger in map(logging.getLogger, ("distributed", "asyncio", "tornado", *names)):
         stack.callback(logger.setLevel, logger.level)
         logger.setLevel(logging.CRITICAL + 1)
     return distributed
@@ -146,7 +146,7 @@ def _start_local(distributed: Any, n_workers: int, stack: ExitStack) -> Any:
                 silence_logs=logging.CRITICAL + 1,
             )
         stack.callback(_stop_local, cluster)
-        return stack.enter_context(distributed.Client(cluster, set_as_default=False))
+        return _client(distributed, stack, cluster)
     except ImportError as error:
         raise StategramError(f'{error}: pip install "stategram[scale]"') from error
     except (OSError, RuntimeError, TimeoutError) as error:
@@ -206,16 +206,8 @@ def _security(distributed: Any, address: str) -> Any:
 
 def _connect(distributed: Any, address: str, security: Any, stack: ExitStack) -> Any:
     try:
-        client = stack.enter_context(
-            distributed.Client(
-                address,
-                security=security,
-                timeout=_SECONDS_TO_CONNECT,
-                set_as_default=False,
-                name="stategram",
-            )
-        )
-    except (OSError, TimeoutError, ValueError) as error:  # errors of ssl are OSErrors
+        client = _client(distributed, stack, address, security=security, timeout=_SECONDS_TO_CONNECT)
+    except Exception as error:  # whatever the libraries below Dask raise
         raise StategramError(
             f"cannot connect to {address}: {_first_line(error)}; check the address and the certificates, and "
             "that its scheduler runs (dask scheduler)"
@@ -227,7 +219,7 @@ def _connect(distributed: Any, address: str, security: Any, stack: ExitStack) ->
         raise StategramError(
             f"{address} has no workers; start some: dask worker {address} --nthreads 1"
         ) from error
-    except OSError as error:
+    except Exception as error:
         raise StategramError(f"{address} does not answer: {_first_line(error)}; try again") from error
     others = {
         worker: version if isinstance(version, str) else f"none ({_first_line(version)})"
@@ -237,6 +229,19 @@ def _connect(distributed: Any, address: str, security: Any, stack: ExitStack) ->
     if others:
         raise other_versions(others)
     _log.info("%s: %s", address, plural(len(found), "worker"))
+    return client
+
+
+def _client(distributed: Any, stack: ExitStack, *arguments: Any, **options: Any) -> Any:
+    """Return a client; it is closed in all cases, also if it cannot connect, or whatever closing raises."""
+    client = distributed.Client.__new__(distributed.Client)
+
+    @stack.callback
+    def close() -> None:
+        with suppress(Exception):
+            client.close()
+
+    client.__init__(*arguments, set_as_default=False, name="stategram", **options)
     return client
 
 

@@ -7,7 +7,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from itertools import islice
@@ -24,18 +25,24 @@ Result = TypeVar("Result")
 # How many tasks are sent or wait for those before them: an item is small, but millions of them are not.
 _MAX_OUTSTANDING = 2000
 _SECONDS_BETWEEN_CHECKS = 2.0
-# How long there may be no worker before this is an error.
+# How long there may be no worker, or no answer of the scheduler, before this is an error.
 _SECONDS_WITHOUT_WORKERS = 120.0
-CONTINUE = "run the same command again: it continues with what is not done yet"
+# How long results wait for a task before this is shown, and how long a worker may be silent before others get
+# its tasks: it sends a sign of life every few seconds, whatever it is at work on.
+_SECONDS_TO_NOTE = 30.0
+_SECONDS_OF_SILENCE = 60.0
+# How long a worker that has a result may take to send it, which is small; longer after each time.
+_SECONDS_TO_FETCH = 5.0
+CONTINUE = "rerun the same command to continue"
 
 
 class ClusterExecutor:
     """Runs tasks on a cluster; results come in the order of the items.
 
-    A task on a worker that is lost runs again on another one. What stategram raises on purpose, as for bad
-    data, is raised here as soon as one task meets it. `address` names the cluster in messages; `threads` are
-    those of a task, None for what its worker has; `sharing` is how many workers share this machine and its
-    memory, None if they have machines of their own.
+    A task on a worker that is lost or silent runs again on another one. What stategram raises on purpose, as
+    for bad data, is raised here as soon as one task meets it. `address` names the cluster in messages;
+    `threads` are those of a task, None for what its worker has; `sharing` is how many workers share this
+    machine and its memory, None if they have machines of their own.
     """
 
     def __init__(self, client: Any, address: str, threads: int | None, sharing: int | None) -> None:
@@ -43,33 +50,51 @@ class ClusterExecutor:
         self._address = address
         self._threads = threads
         self._sharing = sharing
+        self._seen: dict[str, tuple[float, float]] = {}
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield ``function(item)`` for each item; `function` is one that workers can import."""
-        done: SimpleQueue[int] = SimpleQueue()
+        done: SimpleQueue[tuple[int, Any]] = SimpleQueue()
         running: dict[int, tuple[Item, Any]] = {}
         waiting: dict[int, Outcome] = {}
-        shown: set[tuple[str, str]] = set()
+        tries: Counter[int] = Counter()
         numbered = enumerate(items)
         following = 0
         settings = self._settings()
+        watch = _Watch(self._seen)
+
+        def submit(number: int, item: Item, workers: list[str] | None = None) -> None:
+            future = self._submit(workers, function, item, settings)
+            future.add_done_callback(lambda future: done.put((number, future)))
+            running[number] = item, future
+
         try:
             while True:
                 for number, item in islice(numbered, _MAX_OUTSTANDING - len(running) - len(waiting)):
-                    running[number] = item, self._submit(function, item, settings)
-                    running[number][1].add_done_callback(lambda _, number=number: done.put(number))
+                    submit(number, item)
                 if not running:
                     return
-                number = self._wait(done)
-                waiting[number] = self._outcome(*running.pop(number))
+                with contextlib.suppress(Empty):
+                    number, future = done.get(timeout=_SECONDS_BETWEEN_CHECKS)
+                    # Unless another worker was faster, or has the task by now.
+                    if number in running and (future.status == "finished" or future is running[number][1]):
+                        item, _ = running.pop(number)
+                        tries[number] += 1
+                        outcome = self._outcome(item, future, tries[number] * _SECONDS_TO_FETCH)
+                        if outcome is None:
+                            submit(number, item)
+                        else:
+                            waiting[number] = outcome
                 while following in waiting:
                     outcome = waiting.pop(following)
                     following += 1
-                    for note in outcome.notes:
-                        if note not in shown:
-                            shown.add(note)
-                            logging.getLogger(note[0]).warning("%s", note[1])
+                    for logger, message in outcome.notes:
+                        watch.note(message, logger)
                     yield outcome.result
+                    watch.since = time.monotonic()
+                if running and time.monotonic() - max(watch.since, watch.looked) > _SECONDS_BETWEEN_CHECKS:
+                    for number, workers in self._look(watch, running):
+                        submit(number, running[number][0], workers)
         finally:
             if running:
                 with contextlib.suppress(Exception):  # the cluster may be what was lost
@@ -85,57 +110,65 @@ class ClusterExecutor:
             shows_worker=self._sharing is None,
         )
 
-    def _submit(self, function: Callable[[Item], Result], item: Item, settings: TaskSettings) -> Any:
+    def _submit(self, workers: list[str] | None, *task: Any) -> Any:
         try:
-            return self._client.submit(run_task, function, item, settings, pure=False)
+            where = {"workers": workers, "allow_other_workers": bool(workers)}
+            return self._client.submit(run_task, *task, pure=False, **where)
         except Exception as error:
             if self._client.status == "running":  # what cannot be sent is a mistake of who wrote the task
                 raise
             raise self._lost(error) from error
 
-    def _wait(self, done: SimpleQueue[int]) -> int:
-        """Return the number of a task that has ended; check now and then that there are workers."""
-        since = time.monotonic()
-        noted = False
-        while True:
-            with contextlib.suppress(Empty):
-                return done.get(timeout=_SECONDS_BETWEEN_CHECKS)
-            try:
-                n_workers = len(self._client.nthreads())
-            except Exception as error:
-                raise self._lost(error) from error
-            if n_workers:
-                since, noted = time.monotonic(), False
-            elif time.monotonic() - since > _SECONDS_WITHOUT_WORKERS:
+    def _look(self, watch: _Watch, running: Mapping[int, tuple[Any, Any]]) -> Iterator[tuple[int, list[str]]]:
+        """Check that there are workers; yield the tasks of silent ones, and the workers for them."""
+        workers = self._ask("identity", n_workers=-1)["workers"]
+        answering = watch.answering({worker: found["last_seen"] for worker, found in workers.items()})
+        if not answering:
+            if watch.looked - watch.worked > _SECONDS_WITHOUT_WORKERS:
                 raise StategramError(
                     f"{self._address} has had no worker for {_SECONDS_WITHOUT_WORKERS:.0f} seconds; start "
                     f"some, then {CONTINUE}"
                 )
-            elif not noted:
-                noted = True
-                logging.getLogger(__name__).warning("%s has no worker left; waiting for one", self._address)
+            watch.note(f"{self._address} has no worker left; waiting for one")
+        processing = self._ask("processing", workers=None)
+        holders = {key: worker for worker, keys in processing.items() for key in keys}
+        for number, (item, future) in sorted(running.items()):
+            holder = holders.get(future.key)
+            if holder and watch.looked - watch.since > _SECONDS_TO_NOTE and number == min(running):
+                watch.note(f"waiting for {item}, on worker {holder}")
+            if holder and answering and holder not in answering:
+                watch.note(f"worker {holder} does not answer: {item} goes to another one")
+                yield number, answering
 
-    def _outcome(self, item: Any, future: Any) -> Outcome:
+    def _ask(self, method: str, **arguments: Any) -> Any:
+        try:
+            ask = getattr(self._client.scheduler, method)
+            return self._client.sync(ask, callback_timeout=_SECONDS_WITHOUT_WORKERS, **arguments)
+        except Exception as error:
+            raise self._lost(error) from error
+
+    def _outcome(self, item: Any, future: Any, timeout: float) -> Outcome | None:
+        """Return what a task brought back; None if the worker that has it does not answer."""
         from distributed import KilledWorker
 
         try:
-            outcome: Outcome = future.result()
+            outcome: Outcome = future.result(timeout=timeout)
         except KilledWorker as error:
             raise StategramError(
                 f"{item}: {error.allowed_failures + 1} workers were lost while they were at work on it, the "
                 f"last one {getattr(error.last_worker, 'address', error.last_worker)}; if they ran out of "
                 f"memory, use smaller parts or larger machines, then {CONTINUE}"
             ) from error
-        except (CancelledError, TimeoutError) as error:
-            raise self._lost(error) from error
         except ImportError as error:
             if (error.name or "").partition(".")[0] != "stategram":
                 raise
             raise other_versions({"of the cluster": f"no module {error.name}"}) from error
-        except OSError as error:
-            if error.errno is None:  # of a connection, not of the system of a worker
-                raise self._lost(error) from error
-            raise
+        except Exception as error:
+            if future.status == "error":  # of the task itself
+                raise
+            if future.status == "finished" and isinstance(error, TimeoutError):
+                return None
+            raise self._lost(error) from error  # whatever the libraries below Dask raise
         if outcome.error is not None:
             raise outcome.error
         return outcome
@@ -145,9 +178,34 @@ class ClusterExecutor:
         # Of a future that was cancelled: the name of a task, and words of Dask's.
         reason = "tasks were cancelled" if isinstance(error, CancelledError) else reason
         return StategramError(
-            f"the connection to the cluster {self._address} was lost ({reason}); see that its scheduler "
+            f"the connection to the cluster {self._address} was lost ({reason}); check that its scheduler "
             f"runs, then {CONTINUE}"
         )
+
+
+class _Watch:
+    """Since when results wait, when each worker and any was last seen, and what was noted of that."""
+
+    def __init__(self, seen: dict[str, tuple[float, float]]) -> None:
+        self.since = self.looked = self.worked = time.monotonic()
+        self._seen = seen
+        self._notes: set[tuple[str, str]] = set()
+
+    def answering(self, last_seen: Mapping[str, float]) -> list[str]:
+        """Return the workers that are not silent, from when each was last seen, by the scheduler's clock."""
+        self.looked = time.monotonic()
+        for worker, seen in last_seen.items():
+            if self._seen.get(worker, (None,))[0] != seen:
+                self._seen[worker] = seen, self.looked
+        found = [one for one in sorted(last_seen) if self.looked - self._seen[one][1] <= _SECONDS_OF_SILENCE]
+        self.worked = self.looked if found else self.worked
+        return found
+
+    def note(self, message: str, logger: str = __name__) -> None:
+        """Log a message, once."""
+        if (logger, message) not in self._notes:
+            self._notes.add((logger, message))
+            logging.getLogger(logger).warning("%s", message)
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,12 @@ _LINES, _WORDS_AROUND = 30, 8
 def classes(explored: ExploredModel, *, source: Source) -> Answer:
     """Return all classes of a source that occur, with their places on the map.
 
-    `n` is the number of all, those in `boundaries` left out.
+    `n` is the number of all, those in `special` left out.
     """
     found = explored.class_set(source)
     return {
-        "n": found.n - len(found.boundaries),
-        "boundaries": found.boundaries,
+        "n": found.n - len(found.special),
+        "special": found.special,
         "classes": [
             {
                 "number": number,
@@ -94,7 +94,7 @@ def tree(explored: ExploredModel, *, source: Source) -> Answer:
     found = explored.class_set(source)
     return {
         "n": found.n,
-        "boundaries": found.boundaries,
+        "special": found.special,
         "merges": found.hierarchy.merges.tolist(),
         "losses": [round(loss, 8) for loss in found.losses.tolist()],
         "tokens": [round(value, 8) for value in found.tokens.tolist()],

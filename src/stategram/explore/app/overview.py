@@ -115,7 +115,7 @@ def _section(
     return {
         "title": title,
         "facts": _facts(facts),
-        "tables": [_table(one) for one in tables if one.rows],
+        "tables": [table_answer(one) for one in tables if one.rows],
         "titles": titles,
         "weights": weights,
         "text": printable(text),
@@ -127,7 +127,8 @@ def _facts(facts: Iterable[Fact]) -> list[tuple[str, str]]:
     return [(label.strip(), printable(value_text(value))) for label, value in facts]
 
 
-def _table(shown: DisplayTable) -> Answer:
+def table_answer(shown: DisplayTable) -> Answer:
+    """Return a table as JSON has it."""
     return {
         "title": shown.title,
         "columns": [{"title": column.title, "style": column.style} for column in shown.columns],

@@ -110,6 +110,7 @@ class _RefusedError(Exception):
 def create_app(explorer: Explorer, *, seconds: float = _SECONDS) -> Starlette:
     """Return the application; `seconds` is the time that an answer may take."""
     from starlette.applications import Starlette
+    from starlette.requests import ClientDisconnect
     from starlette.responses import Response
     from starlette.routing import Route
 
@@ -156,6 +157,9 @@ def create_app(explorer: Explorer, *, seconds: float = _SECONDS) -> Starlette:
         _log.error("an answer failed: %r", error)
         return json({"error": "the answer failed; the message is where stategram explore runs"}, 500)
 
+    async def gone(_request: Request, _error: Exception) -> Response:
+        return text("", "text/plain", 400)  # nobody reads it
+
     async def not_found(_request: Request, error: Exception) -> Response:
         status = getattr(error, "status_code", 404)
         return json({"error": "there is nothing at this address, or not for this method"}, status)
@@ -166,7 +170,7 @@ def create_app(explorer: Explorer, *, seconds: float = _SECONDS) -> Starlette:
         Route("/api/{name}", api, methods=["POST"]),
     ]
     kinds = (_RefusedError, StategramError, msgspec.DecodeError, UnicodeError, TimeoutError, Exception)
-    handlers = dict.fromkeys(kinds, failed) | {404: not_found, 405: not_found}
+    handlers = dict.fromkeys(kinds, failed) | {404: not_found, 405: not_found, ClientDisconnect: gone}
     return Starlette(routes=routes, exception_handlers=handlers)
 
 

@@ -14,10 +14,22 @@ from numpy.typing import NDArray
 
 from stategram.display import plural
 from stategram.errors import UsageError
+from stategram.evaluation import compare_scores, describe_comparison
 from stategram.explore.app.explored import ExploredModel
+from stategram.explore.app.overview import table_answer
 from stategram.explore.app.requests import MAX_WORDS, Answer, Text
 from stategram.models import Model, Scores, distribution_rows, score_parts
-from stategram.text import BEGIN, END, UNKNOWN, Corpus, LineBlock, block_of_sentences, tokenize_prose
+from stategram.text import (
+    BEGIN,
+    END,
+    UNKNOWN,
+    Corpus,
+    LineBlock,
+    UnknownCount,
+    block_of_sentences,
+    tokenize_prose,
+    unwrapped,
+)
 
 _RANK_SECONDS = 5.0
 # Bands of frequency: how often a word is in the training text.
@@ -47,9 +59,9 @@ class ReadText:
 def read_text(model: Model, text: str) -> ReadText:
     """Read a raw text, one sentence per line or prose, as the model does; refuse one that is too long."""
     sentences: list[str | list[str]] = []
-    for line in text.split("\n"):
-        is_prose = model.text_format.tokenize == "prose" and line.strip()
-        sentences += tokenize_prose(line) if is_prose else [line]
+    is_prose = model.text_format.tokenize == "prose"
+    for line in (unwrapped(text) if is_prose else text).split("\n"):
+        sentences += tokenize_prose(line) if is_prose and line.strip() else [line]
     block = block_of_sentences(sentences, model.text_format)
     if block.corpus.n_events - block.corpus.n_sentences > MAX_WORDS:
         raise UsageError(f"the text has more than {plural(MAX_WORDS, 'word')}; give a part of it")
@@ -67,14 +79,9 @@ def finite(value: float, digits: int = 4) -> float | None:
     return round(value, digits) if math.isfinite(value) else None
 
 
-def perplexity_of(scores: Scores, used: NDArray[np.bool_] | None = None) -> float | None:
-    """Return the perplexity of a text; None if it has no words that have a probability.
-
-    `used` are the events that count; by default all that have a probability.
-    """
-    if used is None:
-        used = ~scores.unknown | scores.predicts_unknown
-    known = scores.log_probs[used]
+def perplexity_of(scores: Scores) -> float | None:
+    """Return the perplexity of the words of a text that have a probability; None if there are none."""
+    known = scores.log_probs[~scores.unknown | scores.predicts_unknown]
     return finite(float(np.exp(np.minimum(-known.mean(), 700.0))), 2) if len(known) else None
 
 
@@ -99,6 +106,8 @@ def score(explored: ExploredModel, *, text: Text = "") -> Answer:
     model = explored.model
     read = read_text(model, text)
     scores = model.score(read.corpus)
+    count = UnknownCount()
+    count.add(read.block.corpus, read.corpus)
     columns = {
         "words": read.words,
         "surprisal": bits_of(scores),
@@ -111,6 +120,7 @@ def score(explored: ExploredModel, *, text: Text = "") -> Answer:
         "perplexity": perplexity_of(scores),
         "events": read.corpus.n_events,
         "unknown": int(np.count_nonzero(scores.unknown)),
+        "note": count.note,
         "parts": model.part_titles,
         "sentences": read.by_sentence(columns),
     }
@@ -146,8 +156,6 @@ def compare(models: Sequence[ExploredModel], *, text: Text = "") -> Answer:
     if not np.array_equal(read[0].corpus.sentence_starts, read[1].corpus.sentence_starts):
         raise UsageError("the two models were trained on words that are split differently")
     scores = [one.model.score(text.corpus) for one, text in zip(models, read, strict=True)]
-    # Where one model has no probability for unknown words, both are measured without them.
-    without_unknown = not all(one.predicts_unknown for one in scores)
     bits = [-one.log_probs / math.log(2.0) for one in scores]
     first = models[0]
     ids = read[0].corpus.ids
@@ -167,9 +175,13 @@ def compare(models: Sequence[ExploredModel], *, text: Text = "") -> Answer:
         "b": bits_of(scores[1]),
         "unknown": unknown.tolist(),
     }
+    names = [first.name, models[1].name + " (2)" * (models[1].name == first.name)]
+    compared = compare_scores(dict(zip(names, scores, strict=True))) if len(ids) else None
     return {
-        "models": [one.name for one in models],
-        "perplexity": [perplexity_of(one, ~unknown if without_unknown else None) for one in scores],
+        "models": names,
+        "perplexity": [finite(one.perplexity, 2) for one in compared.models] if compared else [None, None],
+        "tables": [table_answer(one) for one in describe_comparison(compared).tables] if compared else [],
+        "left_out": compared.left_out if compared else 0,
         "sentences": read[0].by_sentence(columns),
         "by_class": by_class,
         "by_frequency": _by_frequency(first, ids, bits, ~unknown),

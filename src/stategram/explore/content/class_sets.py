@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stategram.clustering import ClassHierarchy, build_hierarchy
 from stategram.models import Model, ModelClasses, ModelStates, NgramModel, word_frequencies
-from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary
+from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary
 
 # The hierarchy is built on whole numbers: so many events stand for all.
 _EVENTS = 1_000_000_000
@@ -73,10 +73,10 @@ class ClassSet:
         return len(self.followers)
 
     @cached_property
-    def boundaries(self) -> list[int]:
-        """The classes that have no words but sentence boundaries."""
-        ends = self.labels[[BEGIN, END]]
-        return list(map(int, np.setdiff1d(ends, np.delete(self.labels, [BEGIN, END]))))
+    def special(self) -> list[int]:
+        """The classes that have no words but special words, which count as none in any view."""
+        special, words = np.split(self.labels, [len(SPECIAL_WORDS)])
+        return list(map(int, np.setdiff1d(special, words)))
 
     @cached_property
     def tokens(self) -> NDArray[np.float64]:

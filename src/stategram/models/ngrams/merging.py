@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import trie_numbers
 from stategram.errors import UsageError
-from stategram.models.alignment import align
+from stategram.models.alignment import align, require_same_format
 from stategram.models.ngrams.model import NgramModel
 from stategram.models.ngrams.plain import PlainTrie, TrieShape
 from stategram.progress import Progress
@@ -53,6 +53,7 @@ def merge_ngrams(
     """
     parts = tuple(models)
     exact = check_weights(weights, len(parts))
+    require_same_format(parts)
     vocabulary = Vocabulary.union(part.vocabulary for part in parts)
     aligned = [align(part.vocabulary, vocabulary) for part in parts]
     tries = [part.plain() for part in parts]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,18 +23,19 @@ from stategram.models.approximation.targets import NgramTargets
 from stategram.models.distributions import Distributions
 from stategram.models.model import (
     Model,
+    Text,
     require_state,
     scoring_threads,
 )
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngrams.estimate import SMOOTHINGS, check_min_counts, default_min_counts, estimate
 from stategram.models.ngrams.packed import NgramTrie, assemble
-from stategram.models.ngrams.plain import PlainTrie, filter_trie
+from stategram.models.ngrams.plain import PlainTrie, filter_trie, scale_unknown
 from stategram.models.ngrams.worth import prune as prune_estimates
 from stategram.models.scores import Scores, State, Step
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
-from stategram.storage import Archive, Entries, Name, Natural, array_of
+from stategram.storage import Archive, Entries, Name, Natural, Positive, array_of
 from stategram.text import (
     BEGIN,
     END,
@@ -45,6 +47,7 @@ from stategram.text import (
     corpus_from_sentences,
 )
 
+_log = logging.getLogger(__name__)
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _LN_10 = math.log(10.0)
 _NO_WORDS = State(b"")
@@ -66,6 +69,7 @@ class _Manifest(Entries, frozen=True):
 class _Info(Entries, frozen=True):
     added_words: tuple[str, ...] = ()
     inserted_starts: Natural = 0
+    unknown_factor: Positive | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,6 +261,31 @@ class NgramModel(Model):
     def _map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> NgramModel:
         return function(self)
 
+    def fit_unknown(self, heldout: Text) -> NgramModel:
+        """Return the model with the probability of ``<unk>`` fitted to held-out text; see `Model`."""
+        text = self._corpus(heldout)
+        if not text.n_unknown or not self.predicts_unknown or self.trie.is_compact:
+            return self
+        trie, scores = self.plain(), self.score(text)
+        # With the odds of <unk> as they are in the text, about, log Z is seen well: it follows which
+        # probability <unk> has before each event.
+        odds = text.n_unknown / (text.n_events - text.n_unknown)
+        unigram = float(np.float64(10.0) ** trie.log_probs[1 + trie.numbers[UNKNOWN]])
+        trial = max(odds * (1.0 / unigram - 1.0), 2.0)
+        tried = self._with_trie(scale_unknown(trie, trial)).score(text)
+        log_z = scores.log_probs - tried.log_probs + math.log(trial) * scores.unknown
+        unknown_probs = np.clip(np.expm1(log_z) / (trial - 1.0), 0.0, 1.0)
+        factor = unknown_factor(unknown_probs, text.n_unknown)
+        fitted = self._with_trie(scale_unknown(trie, factor))
+        probability = float(fitted._distribution(_NO_WORDS)[UNKNOWN])
+        _log.info("p(<unk>) fitted to held-out text: %.2g, before %.2g", probability, unigram)
+        factor *= float(self.training_info.get("unknown_factor", 1.0))
+        return replace(fitted, training_info={**self.training_info, "unknown_factor": factor})
+
+    def _with_trie(self, trie: PlainTrie) -> NgramModel:
+        """Return the model of the same n-grams with other values."""
+        return replace(self, trie=NgramTrie.from_plain(trie, closed=self.trie.closed), path=None)
+
     def filter(self, vocabulary: Vocabulary) -> NgramModel:
         """Return the model of the words that are in a vocabulary too.
 
@@ -309,6 +338,8 @@ class NgramModel(Model):
             ("Smoothing", self.smoothing),
             ("N-grams", sum(self.trie.sizes)),
         ]
+        if (factor := self.training_info.get("unknown_factor")) is not None:
+            facts.append(("Odds of <unk>", f"times {factor:.4g}, fitted to held-out text"))
         if self.trie.is_compact:
             facts.append(("Values", "rounded (compact)"))
         return Description(tuple(facts), (self.sizes_table("word"), self.discounts_table("word")))
@@ -501,6 +532,24 @@ class NgramModel(Model):
             yield
         except _core.DamagedModel as error:
             raise damage_error(self.path, error) from error
+
+
+def unknown_factor(unknown_probs: NDArray[np.float64], n_unknown: int) -> float:
+    """Return the factor a of the odds of ``<unk>`` that predicts a text best.
+
+    `unknown_probs` are q_i = p(<unk> | h_i) before each event i. Where n log a - sum_i log(1 + (a - 1) q_i)
+    is greatest, there are as many unknown words as are expected: n = sum_i a q_i / (1 + (a - 1) q_i).
+
+    >>> round(unknown_factor(np.array([0.1, 0.1, 0.1, 0.1]), 2), 6)
+    9.0
+    """
+    low, high = -100.0, 100.0  # log a: the sum rises with it
+    for _ in range(64):
+        middle = (low + high) / 2
+        scaled = math.exp(middle) * unknown_probs
+        is_low = float((scaled / (1.0 - unknown_probs + scaled)).sum()) < n_unknown
+        low, high = (middle, high) if is_low else (low, middle)
+    return math.exp(high)
 
 
 def _check_options(

@@ -298,6 +298,31 @@ def filter_trie(trie: PlainTrie, ids: NDArray[np.int64]) -> PlainTrie:
     return shape.trie(log_probs, backoffs)
 
 
+def scale_unknown(trie: PlainTrie, factor: float) -> PlainTrie:
+    """Return the same n-grams with the odds of ``<unk>`` after every history multiplied by a factor.
+
+    The other words keep their proportions, and what backs off still does: with
+    Z(h) = 1 + (factor - 1) p(<unk> | h), h' being h without its first word,
+
+        p'(w | h) = p(w | h) / Z(h)        p'(<unk> | h) = factor p(<unk> | h) / Z(h)
+        backoff'(h) = backoff(h) Z(h') / Z(h)
+    """
+    unknown = np.flatnonzero(trie.words[1:] == trie.numbers[UNKNOWN]) + 1
+    links, weights = trie.links[: trie.n_histories], 10.0 ** trie.backoffs.astype(np.float64)
+    probs = np.full(trie.n_histories, -1.0)  # of <unk> after each history
+    probs[trie.parents[unknown]] = 10.0 ** trie.log_probs[unknown].astype(np.float64)
+    for begin, end in zip(trie.begins[1:-2], trie.begins[2:-1], strict=True):
+        backed_off = weights[begin:end] * probs[links[begin:end]]
+        probs[begin:end] = np.where(probs[begin:end] < 0, backed_off, probs[begin:end])
+    logs = np.log10(1.0 + (factor - 1.0) * np.minimum(probs, 1.0))
+    log_probs = trie.log_probs - logs[trie.parents]
+    log_probs[unknown] += np.log10(factor)
+    fixed = [0, 1 + int(trie.numbers[BEGIN])]  # the root, and <s>, which is never predicted
+    log_probs[fixed] = trie.log_probs[fixed]
+    backoffs = trie.backoffs + logs[links] - logs
+    return replace(trie, log_probs=log_probs.astype(np.float32), backoffs=backoffs.astype(np.float32))
+
+
 def _unknown_probs(trie: PlainTrie, joined: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return the probability of all words together that join ``<unk>``, after each history.
 

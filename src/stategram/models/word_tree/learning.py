@@ -84,7 +84,8 @@ def learn_weights(
     learner = _Learner(evidence, seed)
     info: dict[str, object] = {"events": sum(one.n_events(corpus) for one in chosen), "blocks": len(chosen)}
     for number, rate in enumerate(_RATES):
-        step = subprogress(progress, number * 0.4, (number + 1) * 0.4)
+        title = f"weights, pass {number + 1} of {len(_RATES)}"
+        step = subprogress(progress, number * 0.4, (number + 1) * 0.4, title)
         result = learner.learn(corpus, chosen, rate, leave_out=True, progress=step)
         info["left_out_perplexity"] = learner.perplexities(result)
     if result.events == 0:
@@ -93,7 +94,7 @@ def learn_weights(
             "are left; give a longer text, of more than one sentence"
         )
     if heldout is not None:
-        info["tuning"] = _tune(learner, heldout, subprogress(progress, 0.8, 1.0))
+        info["tuning"] = _tune(learner, heldout, subprogress(progress, 0.8, 1.0, "tuning"))
     return Weights(learner.by_history(), info)
 
 
@@ -118,7 +119,9 @@ def _tune(learner: _Learner, heldout: Corpus, progress: Progress | None) -> dict
     changes = (
         f"{name} {found['before'][name]:.1f} -> {found['while_tuning'][name]:.1f}" for name in learner.names
     )
-    _log.info("perplexity of a tree on held-out text, before and while tuning: %s", ", ".join(changes))
+    _log.info(
+        "perplexity of a single tree on the held-out text, before and while tuning: %s", ", ".join(changes)
+    )
     return found
 
 
@@ -177,7 +180,8 @@ class _Learner:
             done += len(batch)
             if progress:
                 perplexity = self.perplexities(_Result(sums.tolist(), events))[self.names[-1]]
-                progress(done / len(blocks), f"{events:,} events, perplexity {perplexity:,.1f}")
+                of = "left-out training text" if leave_out else "the held-out text"
+                progress(done / len(blocks), f"perplexity {perplexity:,.1f} of {events:,} events of {of}")
         return _Result(sums.tolist(), events)
 
 

@@ -44,8 +44,8 @@ from stategram.resources import Resources
 from stategram.storage import Archive, Entries, Finite, array_of
 from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary, as_corpus
 
-# Vector states learn from what is not left out for the weights: nineteen twentieths of a text, at least half of a
-# small one.
+# Vector states learn from what is not left out for the weights: nineteen twentieths of a text, at least half
+# of a small one.
 _LEFT_OUT, _SMALL = 0.05, 20_000
 # What a manifest has of the training of a model, besides the numbers of its contexts; at most.
 _REPORT_BYTES = 8192
@@ -165,7 +165,7 @@ class WordTreeModel(Model):
             chains,
             caches,
             n_predecessors,
-            progress=subprogress(progress, 0.0, 0.2 if vectors else 0.4),
+            progress=subprogress(progress, 0.0, 0.03 if vectors else 0.4, "contexts"),
         )
         if vectors:
             n = corpus.n_events
@@ -173,9 +173,9 @@ class WordTreeModel(Model):
         blocks = choose_blocks(corpus, n_events, seed)
         if vectors:
             left_out = [(one.begin, one.end) for one in blocks]
-            step = subprogress(progress, 0.2, 0.7)
+            step = subprogress(progress, 0.03, 0.9)
             evidence = evidence.with_vectors(vectors, corpus, left_out, seed=seed, progress=step)
-        step = subprogress(progress, 0.7 if vectors else 0.4, 0.95)
+        step = subprogress(progress, 0.9 if vectors else 0.4, 1.0)
         learned = learn_weights(evidence, corpus, heldout, blocks, seed=seed, progress=step)
         equal = np.full(len(trees), 1 / len(trees))
         info = {"chains": evidence.describe_counts(), **learned.info}

@@ -165,6 +165,8 @@ def learn_vector_states(
         _log.info("vector state %s: %.1f s", shape, time.monotonic() - started)
         return found
 
+    if progress:
+        progress(0.0, "vector states")
     with ThreadPoolExecutor(max(1, min(Resources.current().threads, len(shapes)))) as pool:
         futures = [pool.submit(learn, number) for number in range(len(shapes))]
         try:
@@ -269,4 +271,5 @@ def _passes(
             sums = call(begin, end, at)
             if progress:
                 perplexity = np.exp(-np.mean(sums) / ((end - begin) * events_per_step))
-                progress(at(end), f"{shape}: pass {number + 1} of {n_passes}, perplexity {perplexity:,.1f}")
+                found = f"perplexity {perplexity:,.1f} of the training text"
+                progress(at(end), f"vector state {shape}: pass {number + 1} of {n_passes}, {found}")

@@ -319,7 +319,7 @@
 
   /** The same map as a list, for whoever does not see it. It is made when it is opened. */
   function asList(data, source) {
-    const listed = data.classes.filter((each) => !data.boundaries.includes(each.number));
+    const listed = data.classes.filter((each) => !data.special.includes(each.number));
     const box = element("details", { class: "map-list" }, element("summary", null, listed.length === data.n
       ? `All ${explorer.count(data.n)} classes as a list`
       : `The ${explorer.count(listed.length)} of ${explorer.count(data.n)} classes that occur, as a list`));

@@ -172,12 +172,10 @@
       list.replaceChildren(concordance(answer, items));
     }
 
-    const change = 100 * (after / before - 1);
     page.replaceChildren(
-      element("dl", { class: "perplexities" },
-        element("dt", null, "Perplexity of ", word(names[0])), element("dd", null, bits(before)),
-        element("dt", null, "Perplexity of ", word(names[1])), element("dd", null, bits(after)),
-        element("dt", null, "Change"), element("dd", null, `${signed(change)}%, ${signed(Math.log2(after / before))} bits per word`)),
+      ...answer.tables.map(({ columns, rows, title }) => explorer.table(columns, rows, { caption: title })),
+      ...(answer.left_out ? [element("p", { class: "note" },
+        `Perplexities are without ${count(answer.left_out)} words that are unknown to at least one model.`)] : []),
       element("div", { class: "beside even" },
         element("figure", null,
           element("figcaption", null, element("h3", null, "Every word under both models"),

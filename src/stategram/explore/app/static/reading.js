@@ -137,6 +137,7 @@
     node.replaceChildren(
       element("h3", null, "The whole text"),
       explorer.facts(facts),
+      ...(scored.note ? [element("p", { class: "note" }, `Note: ${scored.note}.`)] : []),
       ...(all.length && titles.length > 1
         ? [element("h4", null, "Which part said so, on average"), explorer.stack(titles, shares)] : []),
       element("p", null, element("button", { type: "button", onclick: save }, "Download the table")));

@@ -14,7 +14,7 @@
     for (let leaf = 0; leaf < n; leaf++) {
       // Inside a class the API gives no frequencies: the first word counts more than the second and third.
       const top = answer.top[leaf].map((word, rank) => [word, answer.tokens[leaf] / (rank + 1)]);
-      nodes.push({ id: leaf, sides: null, parent: null, loss: 0, leaves: 1, classes: answer.boundaries.includes(leaf) ? 0 : 1, first: leaf, depth: 0,
+      nodes.push({ id: leaf, sides: null, parent: null, loss: 0, leaves: 1, classes: answer.special.includes(leaf) ? 0 : 1, first: leaf, depth: 0,
         tokens: answer.tokens[leaf], words: answer.words[leaf], top });
     }
     answer.merges.forEach(([a, b], index) => {
@@ -192,7 +192,7 @@
     return element("div", { class: "side" },
       element("h4", null, `Side ${bit}`),
       element("p", { class: "words" }, joined(topWords(node, TOP))),
-      element("p", { class: "note" }, `${node.classes ? plural(node) : "sentence boundaries"} · ${explorer.percent(node.tokens)} of the text`));
+      element("p", { class: "note" }, `${node.classes ? plural(node) : "special words"} · ${explorer.percent(node.tokens)} of the text`));
   }
 
   function about(tree, node, source) {
