@@ -36,6 +36,7 @@ float adagrad_rate(float rate, float square, float& squares, float start) {
 
 Rounded Rounded::of(const std::vector<float>& values, std::size_t width) {
     const std::size_t n_rows = values.size() / width;
+    for (const float value : values) require(std::isfinite(value), "a vector that was learned is not finite");
     Rounded rounded{std::vector<std::uint8_t>(n_rows * rounded_bytes(width)), std::vector<float>(n_rows)};
     const auto most = [](const float* from, std::size_t n) {
         float found = 0;

@@ -41,7 +41,7 @@ class TextCache {
     std::size_t n_inputs() const { return match_input() + 1 + similar_.is_used(); }
     // Adaptive states begin anew, but for what they learned.
     void start_document();
-    // The same where no word is known.
+    // Resets them to no known words.
     void clear_words();
     // Before a copy, which then shares what adaptive states learned.
     void share();

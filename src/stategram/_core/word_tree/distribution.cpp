@@ -90,20 +90,7 @@ TreeDistribution::TreeDistribution(const TreeReading& reading)
       begins_(n_padded_),
       ends_(n_padded_) {
     const auto n_leaves = static_cast<std::uint32_t>(tree_->n_leaves());
-    const MixerShape& shape = of_.shape;
-    for (std::uint32_t node = 1; node < n_leaves; ++node) {
-        float x[n_root_inputs];
-        std::uint8_t buckets[n_root_inputs];
-        std::uint32_t match;
-        of_.evidence->begin_nodes(of_.tree, &node, 1, {x, buckets, &match, n_root_inputs});
-        const float* const weights =
-            of_.weights + shape.node_begin() + (*of_.node_sets)[node] * shape.n_inputs;
-        for (std::size_t i = 0; i < n_bare_; ++i) node_weights_[i * n_padded_ + node] = weights[i];
-        for (std::size_t i = 0; i < n_root_inputs; ++i) {
-            root_x_[i * n_padded_ + node] = x[i];
-            root_sum_[node] += x[i] * of_.weights[i * n_count_buckets + buckets[i]];
-        }
-    }
+    use(reading.weights);
     struct Below {
         std::uint32_t node, begin, end, way;
     };
@@ -122,6 +109,25 @@ TreeDistribution::TreeDistribution(const TreeReading& reading)
     }
     for (std::uint32_t word = 0; word < tree_->n_words(); ++word)
         ranks_.push_back(tree_->length(word) > 0 ? tree_->rank(word) : n_leaves);
+}
+
+void TreeDistribution::use(const float* weights_of_model) {
+    of_.weights = weights_of_model;
+    const MixerShape& shape = of_.shape;
+    for (std::uint32_t node = 1; node < tree_->n_leaves(); ++node) {
+        float x[n_root_inputs];
+        std::uint8_t buckets[n_root_inputs];
+        std::uint32_t match;
+        of_.evidence->begin_nodes(of_.tree, &node, 1, {x, buckets, &match, n_root_inputs});
+        const float* const weights =
+            of_.weights + shape.node_begin() + (*of_.node_sets)[node] * shape.n_inputs;
+        for (std::size_t i = 0; i < n_bare_; ++i) node_weights_[i * n_padded_ + node] = weights[i];
+        root_sum_[node] = 0;
+        for (std::size_t i = 0; i < n_root_inputs; ++i) {
+            root_x_[i * n_padded_ + node] = x[i];
+            root_sum_[node] += x[i] * of_.weights[i * n_count_buckets + buckets[i]];
+        }
+    }
 }
 
 TreeDistribution::Scratch::Scratch(const TreeDistribution& of)

@@ -27,6 +27,8 @@ struct TreeReading {
 class TreeDistribution {
  public:
     explicit TreeDistribution(const TreeReading& reading);
+    // Other weights from now on.
+    void use(const float* weights);
 
     // What one thread needs.
     struct Scratch {

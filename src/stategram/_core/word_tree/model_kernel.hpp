@@ -135,7 +135,7 @@ class TreeModelKernel {
         }
         return state;
     }
-    // Makes the state after a text that at the start of the next document.
+    // Resets the state for the next document.
     void start_document(TextState& state) const {
         require(state.vectors.size() == model_->vectors().state_size(), "the state is that of another model");
         model_->vectors().start(state.vectors.data());
@@ -313,6 +313,7 @@ class TreeModelKernel {
             if (starts[event] == 2) state.cache->start_document();
             const EventContexts contexts = contexts_at(values, event, history, vectors, &*state.cache);
             pool.run(n_trees, [&](std::size_t t, int worker) {
+                trees[t].use(weights_after(state, weights, t));
                 if (event % step == 0) read(t, event, at_nodes[t]);
                 own[t].assign(n_words_, 0.0);
                 add(t, event, contexts, at_nodes[t], own[t].data(), worker);
@@ -322,8 +323,6 @@ class TreeModelKernel {
                     rows[event * n_words_ + word] += own[t][word];
             model_->score_and_learn(text, event, event + 1, vectors, *state.cache, learning(state, weights),
                                     pool, of_model, log_probs.data(), n);
-            for (std::size_t t = 0; t < n_trees; ++t)
-                trees[t] = TreeDistribution(reading(t, history, weights_after(state, weights, t)));
         }
     }
 

@@ -318,7 +318,7 @@ class WordTreeModel(Model):
 
     def _state_after_words(self, past: Past, words: _core.TextState) -> State:
         if self.history == "adaptive":
-            return State((past, _Words(words, self.evidence)))
+            return State((past, _Words(words, self.evidence, self.weights)))
         return State((past, words.vectors()))
 
     def _past(self, state: State) -> tuple[Past, _core.TextState]:
@@ -330,6 +330,7 @@ class WordTreeModel(Model):
             raise UsageError(f"the state is that of another model than {self!r}; begin with its start()")
         if isinstance(words, _Words):
             fits = self.history == "adaptive" and words.evidence is self.evidence
+            fits = fits and words.weights is self.weights  # the state goes on learning them
             made = words.state.copy()
         else:
             made = _core.TextState(words)
@@ -603,6 +604,7 @@ class _Words:
 
     state: _core.TextState
     evidence: Evidence
+    weights: Mapping[str, Sequence[NDArray[np.float32]]]
 
     def __deepcopy__(self, memo: object) -> _Words:
         return self
