@@ -336,12 +336,12 @@ class NgramModel(Model):
         facts: list[tuple[str, str | int | float]] = [
             ("Order", self.order),
             ("Smoothing", self.smoothing),
-            ("N-grams", sum(self.trie.sizes)),
         ]
         if (factor := self.training_info.get("unknown_factor")) is not None:
             facts.append(("Odds of <unk>", f"times {factor:.4g}, fitted to held-out text"))
         if self.trie.is_compact:
             facts.append(("Values", "rounded (compact)"))
+        facts.append(("N-grams", sum(self.trie.sizes)))
         return Description(tuple(facts), (self.sizes_table("word"), self.discounts_table("word")))
 
     def sizes_table(self, unit: str, units: str | None = None) -> DisplayTable:
