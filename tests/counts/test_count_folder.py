@@ -512,7 +512,7 @@ def test_a_place_that_ends_with_the_process_is_refused(
     story: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     code, _, err = run("count", story, "-o", "memory://gone", capfd=capfd)
-    assert (code, "memory://gone is gone when the command ends" in err) == (2, True)
+    assert (code, "memory:// is lost when the command ends" in err) == (2, True)
 
 
 def test_the_last_shard_has_no_time_left(story: Path, tmp_path: Path) -> None:
