@@ -184,8 +184,8 @@ def _show_figures(mixture: Mixture, opened: Mapping[str, Model], corpus: Corpus,
         console.tables([display_table("On the held-out text", columns, [*rows, mixed_row])])
     alone = ", ".join(f"{name} {perplexity(model.perplexity(corpus))}" for name, model in opened.items())
     console.info(
-        "      These are perplexities in the vocabulary of the mixture. Perplexities of the original models in "
-        f"their own vocabularies (as in eval): {alone}"
+        "      These are perplexities in the vocabulary of the mixture. Perplexities of the original models "
+        f"in their own vocabularies (as in eval): {alone}"
     )
 
 
@@ -199,8 +199,9 @@ def _show_gain(
     # Differences are those from the first.
     found = compare_scores({best: scores.pop(best), "": mixed.score(corpus), **scores})
     first, gain, *_ = found.models
+    why = " (the weights were learned on it)" if learned else ""
+    kind = "mixture" if isinstance(mixed, Mixture) else "merged model"
     console.info(
-        f"      known words of the held-out text{' (the weights were learned on it)' if learned else ''}: "
-        f"{'mixture' if isinstance(mixed, Mixture) else 'merged model'} {perplexity(gain.perplexity_known)}, best model ({best}) "
-        f"{perplexity(first.perplexity_known)}: {gain.difference_known or 'infinite'}"
+        f"      known words of the held-out text{why}: {kind} {perplexity(gain.perplexity_known)}, best "
+        f"model ({best}) {perplexity(first.perplexity_known)}: {gain.difference_known or 'infinite'}"
     )

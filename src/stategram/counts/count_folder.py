@@ -254,7 +254,9 @@ def place_of_counts(place: str, *, replaces: bool = False) -> Blobs:
         if name == MANIFEST:
             is_sound = is_counts(place)
             if not is_sound and not any(map(OURS.fullmatch, names)):
-                raise StategramError(f"{blobs.shown(name)} is not a manifest of n-gram counts; choose another place")
+                raise StategramError(
+                    f"{blobs.shown(name)} is not a manifest of n-gram counts; choose another place"
+                )
             if not is_sound and not replaces:
                 raise BadDataError(f"{blobs.shown(name)} is damaged; count again with --force")
             if not replaces:
