@@ -23,7 +23,7 @@ from stategram import (
     read_arpa,
     write_arpa,
 )
-from stategram.models import model_size
+from stategram.models import compact_model, model_size
 from stategram.text import TextFormat, corpus_from_sentences
 from story import sentences
 
@@ -272,25 +272,26 @@ def test_mix_ends_with_what_it_gains(
     status, _, err = run("mix", "a", "b", "--heldout", "heldout", "-o", "out", capfd=capfd)
     assert status == 0
     known = re.search(
-        r"on (\d+) held-out events of words that all models know: perplexity ([\d.]+), that of a, the best "
-        r"of them, ([\d.]+): -[\d.]+% \(",
+        r"known words of the held-out text \(the weights were learned on it\): mixture ([\d.]+), "
+        r"best model \(a\) ([\d.]+): -[\d.]+% \(",
         err,
     )
     assert known is not None, err
     text = Path("heldout").read_text().splitlines()
-    fitted = [open_model(name).fit_unknown(text) for name in ("a", "b")]
-    found = compare([*fitted, open_model("out")], text)
-    assert int(known[1]) == found.known
-    assert float(known[2]) == pytest.approx(found.models[2].perplexity_known, abs=0.01)
-    assert float(known[3]) == pytest.approx(found.models[0].perplexity_known, abs=0.01)
+    found = compare([open_model(name) for name in ("a", "b", "out")], text)
+    assert float(known[1]) == pytest.approx(found.models[2].perplexity_known, abs=0.006)
+    assert float(known[2]) == pytest.approx(found.models[0].perplexity_known, abs=0.006)
     # What eval says of each model is there too.
     for name in ("a", "b"):
         figures = json.loads(run("eval", name, "heldout", "--json", "-q", capfd=capfd)[1])
         assert f"{name} {figures['perplexity']:,.2f}" in err
+    compact_model(open_model("a")).save("c")
+    status, _, err = run("mix", "b", "c", "--heldout", "heldout", "-o", "rounded", capfd=capfd)
+    assert (status, "note: c is compact; its p(<unk>) is not fitted" in err) == (0, True), err
     # Weights that are given are measured, and nothing is fitted.
     given = ("mix", "a", "b", "--heldout", "heldout", "--weights", "0.5,0.5", "-o", "half")
     status, _, err = run(*given, capfd=capfd)
-    assert (status, "p(<unk>)" in err) == (0, False)
+    assert (status, "p(<unk>)" in err, "were learned" in err) == (0, False, False)
     assert open_model("half").parts[0].distribution("").tolist() == open_model("a").distribution("").tolist()
 
 

@@ -433,9 +433,18 @@ def test_one_run_counts_where_there_are_no_locks(
 ) -> None:
     monkeypatch.setattr(blobs, "hold", lambda _: None)  # as in a folder of a network
     monkeypatch.chdir(tmp_path)
-    here = Blobs(place)
+    here, get = Blobs(place), Blobs.get
     with here.hold("a"):
         (theirs,) = here.sizes()
+        with here.hold("a"):  # the same command, twice at once: the first to end leaves the other's
+            assert len(here.sizes()) == 2
+        assert list(here.sizes()) == [theirs]
+        with pytest.raises(StategramError, match="is counting something else"):
+            count_text(story, place, 1)
+        with monkeypatch.context() as patch:  # it ends just now
+            patch.setattr(Blobs, "get", lambda self, name: self.remove(name) or get(self, name))
+            with here.hold("b"):
+                assert theirs not in here.sizes()
     assert here.sizes() == {}
     here.put(theirs, b"process 7 on other.example")  # of a run that was killed, or goes on
     message = (
@@ -462,10 +471,15 @@ def test_a_killed_run_is_continued_where_there_are_no_locks(
         with pytest.raises(_Interrupted):
             count_text(story, place, 2, shard_size=5000)
     (running,) = (name for name in here.sizes() if name.endswith(".running"))
-    for _ in range(2):
-        here.put(running, b"")  # of a run that was killed at its very end
+    for _ in range(2):  # the second time they are complete
         count_text(story, place, 2, shard_size=5000)
-        assert {name: here.get(name) for name in here.sizes()} == expected
+        assert {name: here.get(name) for name in here.sizes() if name != running} == expected
+
+
+def test_a_place_with_counts_is_named_without_secrets(story: Path) -> None:
+    count_text(story, "memory://me:secret@counted", 1)
+    with pytest.raises(StategramError, match="there are counts in memory://counted already"):
+        count_text(story, "memory://me:secret@counted", 2)
 
 
 def test_counts_that_another_run_took_away_are_not_complete(
@@ -512,7 +526,7 @@ def test_a_place_that_ends_with_the_process_is_refused(
     story: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     code, _, err = run("count", story, "-o", "memory://gone", capfd=capfd)
-    assert (code, "memory://gone is gone when the command ends" in err) == (2, True)
+    assert (code, "memory:// is lost when the command ends" in err) == (2, True)
 
 
 def test_the_last_shard_has_no_time_left(story: Path, tmp_path: Path) -> None:

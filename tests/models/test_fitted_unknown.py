@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from naive.model_changes import naive_of, unknown_scaled
 from naive.ngram_models import distribution
 from stategram import Mixture, NgramModel, corpus_from_sentences, merge_ngrams, read_arpa, write_arpa
 from stategram.models import SMOOTHINGS, compact_model
+from stategram.models.ngrams.model import unknown_factor
 from stategram.models.ngrams.plain import scale_unknown
 from story import sentences
 from texts import Text, histories, make_corpus, texts
@@ -86,11 +88,33 @@ def test_an_arpa_file_has_the_fitted_number(tmp_path: Path) -> None:
     assert read.distribution("")[0] > 1.5 * NgramModel.train(sentences(100, seed=1), 3).distribution("")[0]
 
 
-def test_what_cannot_be_fitted_stays_as_it_is() -> None:
+def test_what_cannot_be_fitted_stays_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
     model = NgramModel.train(sentences(100, seed=1), 3)
     assert model.fit_unknown(sentences(30, seed=2)) is model  # which has no unknown words
+    assert not caplog.messages
     rounded = compact_model(model)
     assert rounded.fit_unknown(["peter sees a zebra"]) is rounded
+    assert "is compact; its p(<unk>) is not fitted" in caplog.text
+    sure = with_unknown(model, 0.0)
+    assert sure.fit_unknown(["peter sees a zebra"]) is sure
+    impossible = with_unknown(model, -2.0, "</s>", -math.inf)
+    assert impossible.fit_unknown(["peter sees a zebra"]) is impossible
+    assert caplog.text.count("p(<unk>) is not fitted: it, or that of a held-out word, is 0 or 1") == 2
+    assert unknown_factor(np.ones(4), 2) is unknown_factor(np.zeros(4), 2) is None
+
+
+def test_a_probability_that_is_nearly_none_is_fitted() -> None:
+    model = with_unknown(NgramModel.train(sentences(100, seed=1), 1), -60.0)
+    fitted = model.fit_unknown(["peter sees a zebra"] * 9)
+    assert fitted.distribution("")[0] == pytest.approx(0.2, rel=0.02)
+
+
+def with_unknown(model: NgramModel, log10_prob: float, word: str = "<unk>", other: float = 0.0) -> NgramModel:
+    trie = model.plain()
+    log_probs = trie.log_probs.copy()
+    log_probs[1 + trie.numbers[model.vocabulary.id(word)]] = other
+    log_probs[1 + trie.numbers[0]] = log10_prob
+    return model._with_trie(replace(trie, log_probs=log_probs))
 
 
 def test_mixtures_fit_their_parts_by_the_words_of_each() -> None:

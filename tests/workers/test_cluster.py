@@ -517,7 +517,7 @@ def test_what_cannot_be_counted_is_found_before_workers_start(
     elif fault == "file":
         text, message = str(tmp_path / "none"), "no such file"
     else:
-        place, message = "memory://x", "is gone when the command ends"  # type: ignore[assignment]
+        place, message = "memory://x", "memory:// is lost when the command ends"  # type: ignore[assignment]
     status, _, messages = run("count", text, "-o", place, "--cluster", "local:1", capfd=capfd)
     assert status in (1, 2)
     assert message in messages

@@ -140,7 +140,7 @@ def _count_into_folder(
     if not is_url(output) and Path(output).exists() and not Path(output).is_dir():
         raise click.UsageError(f"{output} is a file; name a folder")
     if output.lower().startswith("memory://"):
-        raise click.UsageError(f"{output} is gone when the command ends; name a folder or another URL")
+        raise click.UsageError("memory:// is lost when the command ends; name a folder or another URL")
     reading = Reading(names, text.format, text.words, size)
     counting = Counting(reading, order, text.vocab_file)
     console.steps = 1

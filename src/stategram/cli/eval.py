@@ -77,8 +77,8 @@ def eval(
 
     With --compare only the perplexities of the models are shown: of all events if all models have the same
     vocabulary, or with --unknown spell, by the spelling of unknown words; and of the words that all of them
-    know. A model that expects more unknown words gains on all events and loses on known words; train with
-    --heldout fits the probability of <unk>.
+    know. A model that expects more unknown words gains on all events and loses on known words;
+    stategram train --heldout fits the probability of <unk>.
     """
     tests = tuple(expand_urls(list(tests)))
     check_inputs([*tests, *(name for name in (model_name, *others) if name == "-")])

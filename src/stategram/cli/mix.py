@@ -83,7 +83,8 @@ def mix(
     The vocabulary has the words of all. Words that a model lacks share one half of the probability of its
     <unk> evenly, and <unk> keeps the other half, so that everything sums to one; a model without <unk> leaves
     them to the others. Where weights are learned, the probability of <unk> of n-gram models is fitted to the
-    held-out text first. Models whose training text was read differently, as in lower case, are refused.
+    held-out text first, but that of compact ones stays. Models whose training text was read differently, as
+    in lower case, are refused.
 
     A mixture keeps its models as they are. With --arpa they become one back-off model of the n-grams of all,
     each with the weighted sum of its probabilities: about as good, quicker, and for all tools.
@@ -133,7 +134,7 @@ def mix(
         _show_figures(mixture, opened, corpus, console)
         if mixed is not mixture:
             console.info(f"      {perplexity(mixed.perplexity(corpus))}  merged into one n-gram model")
-        _show_gain(mixed, dict(zip(model_names, models, strict=True)), corpus, console)
+        _show_gain(mixed, opened, corpus, console, learned=weights is None)
     inputs = [("model", name) for name in model_names] + ([("held-out", heldout)] if heldout else [])
     write_output(mixed, place, inputs, console, arpa=arpa is not None, force=force)
 
@@ -183,21 +184,24 @@ def _show_figures(mixture: Mixture, opened: Mapping[str, Model], corpus: Corpus,
         console.tables([display_table("On the held-out text", columns, [*rows, mixed_row])])
     alone = ", ".join(f"{name} {perplexity(model.perplexity(corpus))}" for name, model in opened.items())
     console.info(
-        "      These are perplexities in the vocabulary of the mixture. Of the models as given, each in its "
-        f"own, as eval shows them: {alone}"
+        "      These are perplexities in the vocabulary of the mixture. Perplexities of the original models "
+        f"in their own vocabularies (as in eval): {alone}"
     )
 
 
-def _show_gain(mixed: Model, models: Mapping[str, Model], corpus: Corpus, console: Console) -> None:
-    """Show how the mixture differs from the best of its models on words that all know."""
-    scores = {name: model.score(corpus) for name, model in models.items()}
+def _show_gain(
+    mixed: Model, opened: Mapping[str, Model], corpus: Corpus, console: Console, *, learned: bool
+) -> None:
+    """Show how the mixture differs from the best of the models as given, on words that all know."""
+    scores = {name: model.score(corpus) for name, model in opened.items()}
     unknown = reduce(np.logical_or, (one.unknown for one in scores.values()))
     best = max(scores, key=lambda name: float(scores[name].log_probs[~unknown].sum()))
     # Differences are those from the first.
     found = compare_scores({best: scores.pop(best), "": mixed.score(corpus), **scores})
     first, gain, *_ = found.models
+    why = " (the weights were learned on it)" if learned else ""
+    kind = "mixture" if isinstance(mixed, Mixture) else "merged model"
     console.info(
-        f"      on {plural(found.known, 'held-out event')} of words that all models know: perplexity "
-        f"{perplexity(gain.perplexity_known)}, that of {best}, the best of them, "
-        f"{perplexity(first.perplexity_known)}: {gain.difference_known or 'infinite'}"
+        f"      known words of the held-out text{why}: {kind} {perplexity(gain.perplexity_known)}, best "
+        f"model ({best}) {perplexity(first.perplexity_known)}: {gain.difference_known or 'infinite'}"
     )

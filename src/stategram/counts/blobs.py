@@ -7,6 +7,7 @@ import logging
 import os
 import platform
 import re
+import secrets
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
@@ -205,8 +206,8 @@ class Blobs:
     def hold(self, job: str) -> Iterator[None]:
         """Hold the place; StategramError if another process has it. A folder is made if need be.
 
-        Where there are no locks, as in object stores, a file names the job: a run of the same one continues
-        what a killed run left. Of two others at once, at least one sees the other.
+        Where there are no locks, as in object stores, a file of each run names its job: a run of the same one
+        continues what a killed run left. Of two others at once, at least one sees the other.
         """
         held = None
         with self._errors("write to"):
@@ -222,14 +223,21 @@ class Blobs:
             if held is not None:
                 stack.callback(os.close, held)
             else:
-                ours = f"{job[:32]}{RUNNING}"
+                ours = f"{job[:32]}-{secrets.token_hex(8)}{RUNNING}"
                 self.put(ours, f"process {os.getpid()} on {platform.node()}".encode())
                 stack.callback(self.remove, ours)
-                if other := [name for name in self.sizes() if name.endswith(RUNNING) and name != ours]:
+                for name in self.sizes():
+                    if not name.endswith(RUNNING) or name.startswith(f"{job[:32]}-"):
+                        continue
+                    try:
+                        other = self.get(name).decode(errors="replace")
+                    except StategramError:
+                        if self.has(name):
+                            raise
+                        continue  # it has ended meanwhile
                     raise StategramError(
-                        f"{self.get(other[0]).decode(errors='replace')} is counting something else in "
-                        f"{shown_url(self.place)}; wait until it ends, or choose another place; if it was "
-                        f"killed, remove {self.shown(other[0])}"
+                        f"{other} is counting something else in {shown_url(self.place)}; wait until it ends, "
+                        f"or choose another place; if it was killed, remove {self.shown(name)}"
                     )
             yield
 

@@ -254,12 +254,15 @@ def place_of_counts(place: str, *, replaces: bool = False) -> Blobs:
         if name == MANIFEST:
             is_sound = is_counts(place)
             if not is_sound and not any(map(OURS.fullmatch, names)):
-                raise StategramError(f"{blobs.shown(name)} is not of counts; choose another place")
+                raise StategramError(
+                    f"{blobs.shown(name)} is not a manifest of n-gram counts; choose another place"
+                )
             if not is_sound and not replaces:
                 raise BadDataError(f"{blobs.shown(name)} is damaged; count again with --force")
             if not replaces:
                 raise StategramError(
-                    f"there are counts in {place} already; choose another place, or replace them (--force)"
+                    f"there are counts in {shown_url(place)} already; choose another place, or replace them "
+                    "(--force)"
                 )
         elif not OURS.fullmatch(name) and not name.endswith(RUNNING):
             raise StategramError(

@@ -32,7 +32,7 @@ def require_same_format(models: Sequence[Model], names: Sequence[str] | None = N
         if differing:
             raise UsageError(
                 f"{first} and {name} read text in different ways: {'; '.join(differing)}. A mixture reads it "
-                "in one way, and one of them would take most words for unknown. Train both with the same "
+                "in one way, and most words would be unknown to one of them. Train both with the same "
                 "options, or say how text is read for both, such as --lowercase (training_format in Python)"
             )
 

@@ -223,8 +223,8 @@ class Model(ABC):
 
         One number is learned: by how much the odds of ``<unk>`` after every history are multiplied, so that
         it is as frequent as expected. The other words keep their proportions. Mixtures fit their n-gram
-        models of words; what learns ``<unk>`` in another way stays as it is, and so does a model if the text
-        has no unknown words.
+        models of words; what learns ``<unk>`` in another way stays as it is, and so does a model that is
+        compact, or whose ``<unk>`` has probability 1, with a note, or if the text has no unknown words.
 
         Examples
         --------

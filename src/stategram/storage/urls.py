@@ -166,7 +166,7 @@ def url_size(url: str) -> int | None:
 
 
 def url_stamp(url: str) -> str | None:
-    """Return what is another one once the file of a URL has changed; None if its server shows no change."""
+    """Return a token that changes when the remote file changes; None if its server shows no change."""
     with url_errors("read", url):
         system, path = url_file_system(url)
         system.invalidate_cache(path)

@@ -264,18 +264,27 @@ class NgramModel(Model):
     def fit_unknown(self, heldout: Text) -> NgramModel:
         """Return the model with the probability of ``<unk>`` fitted to held-out text; see `Model`."""
         text = self._corpus(heldout)
-        if not text.n_unknown or not self.predicts_unknown or self.trie.is_compact:
+        if not text.n_unknown or not self.predicts_unknown:
+            return self
+        name = self.path or self
+        if self.trie.is_compact:
+            _log.warning("%s is compact; its p(<unk>) is not fitted", name)
             return self
         trie, scores = self.plain(), self.score(text)
         # With the odds of <unk> as they are in the text, about, log Z is seen well: it follows which
         # probability <unk> has before each event.
         odds = text.n_unknown / (text.n_events - text.n_unknown)
         unigram = float(np.float64(10.0) ** trie.log_probs[1 + trie.numbers[UNKNOWN]])
-        trial = max(odds * (1.0 / unigram - 1.0), 2.0)
-        tried = self._with_trie(scale_unknown(trie, trial)).score(text)
-        log_z = scores.log_probs - tried.log_probs + math.log(trial) * scores.unknown
-        unknown_probs = np.clip(np.expm1(log_z) / (trial - 1.0), 0.0, 1.0)
-        factor = unknown_factor(unknown_probs, text.n_unknown)
+        factor = None
+        if 0.0 < unigram < 1.0 and np.isfinite(scores.log_probs).all():
+            trial = max(odds * (1.0 / unigram - 1.0), 2.0)
+            tried = self._with_trie(scale_unknown(trie, trial)).score(text)
+            log_z = scores.log_probs - tried.log_probs + math.log(trial) * scores.unknown
+            unknown_probs = np.clip(np.expm1(log_z) / (trial - 1.0), 0.0, 1.0)
+            factor = unknown_factor(unknown_probs, text.n_unknown)
+        if factor is None:
+            _log.warning("%s: p(<unk>) is not fitted: it, or that of a held-out word, is 0 or 1", name)
+            return self
         fitted = self._with_trie(scale_unknown(trie, factor))
         probability = float(fitted._distribution(_NO_WORDS)[UNKNOWN])
         _log.info("p(<unk>) fitted to held-out text: %.2g, before %.2g", probability, unigram)
@@ -534,8 +543,8 @@ class NgramModel(Model):
             raise damage_error(self.path, error) from error
 
 
-def unknown_factor(unknown_probs: NDArray[np.float64], n_unknown: int) -> float:
-    """Return the factor a of the odds of ``<unk>`` that predicts a text best.
+def unknown_factor(unknown_probs: NDArray[np.float64], n_unknown: int) -> float | None:
+    """Return the factor a of the odds of ``<unk>`` that predicts a text best; None if it has no bounds.
 
     `unknown_probs` are q_i = p(<unk> | h_i) before each event i. Where n log a - sum_i log(1 + (a - 1) q_i)
     is greatest, there are as many unknown words as are expected: n = sum_i a q_i / (1 + (a - 1) q_i).
@@ -543,13 +552,13 @@ def unknown_factor(unknown_probs: NDArray[np.float64], n_unknown: int) -> float:
     >>> round(unknown_factor(np.array([0.1, 0.1, 0.1, 0.1]), 2), 6)
     9.0
     """
-    low, high = -100.0, 100.0  # log a: the sum rises with it
+    low, high = -300.0, 300.0  # log a: the sum rises with it, and p(<unk>) is 1e-99 or more
     for _ in range(64):
         middle = (low + high) / 2
         scaled = math.exp(middle) * unknown_probs
         is_low = float((scaled / (1.0 - unknown_probs + scaled)).sum()) < n_unknown
         low, high = (middle, high) if is_low else (low, middle)
-    return math.exp(high)
+    return math.exp(high) if abs(high) < 299.0 else None
 
 
 def _check_options(
