@@ -257,7 +257,8 @@ def _parquet(
     parquet = load_library("pyarrow.parquet", "reading parquet")
     with parquet.ParquetFile(opened()) as file:
         schema, metadata = file.schema_arrow, file.metadata
-    rows, once = _ROWS, set[str]()
+    rows = least = _ROWS
+    once = set[str]()
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         unpacked = 0
         for leaf in map(group.column, range(group.num_columns)):
@@ -271,14 +272,19 @@ def _parquet(
                 )
             unpacked += size
             if _DELTA in leaf.encodings:  # each text may have all of the one before it
-                rows = min(rows, max(_PIECE // max(size, 1), 1))
+                least = min(least, max(_PIECE // max(size, 1), 1))
+                rows = min(rows, max(4 * _UNPACKED // max(size, 1), 1))
             elif leaf.physical_type == "BYTE_ARRAY" and path in schema.names:
                 once.add(path)
         rows = min(rows, max(_PIECE * group.num_rows // max(unpacked, 1), 1))
 
     def batches() -> Iterator[Any]:
         with parquet.ParquetFile(opened(), read_dictionary=sorted(once)) as file:
-            yield from file.iter_batches(rows, columns=columns)
+            for batch in file.iter_batches(min(least, rows), columns=columns):
+                yield batch
+                # What the rows so far take says how many come next.
+                fitting = _PIECE * batch.num_rows // max(batch.nbytes, 1)
+                file.reader.set_batch_size(max(min(2 * batch.num_rows, fitting, rows), 1))
 
     return schema, metadata.num_rows, batches()
 
