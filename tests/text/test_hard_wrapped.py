@@ -113,7 +113,10 @@ def test_a_long_file_is_joined_across_blocks(tmp_path: Path) -> None:
         ),
         wrapped([" ".join(paragraphs(90))]),  # no blank line
         "".join(f"an entry of a list, number {i}, as long as the others\n" for i in range(10, 70)) + "\n",
-        "".join(f"an entry of a list, number {i}, as long\n" + "\n" * (i % 9 == 0) for i in range(10, 90)),
+        "".join(
+            f"an entry of a list, number {i}, as long as others\n" + "\n" * (i % 9 == 0)
+            for i in range(10, 90)
+        ),
         "",
     ],
     ids=["lines", "blank", "sentences", "words", "verse", "one", "list", "lists", "empty"],
