@@ -47,6 +47,16 @@ def test_rows_are_unpacked_some_at_a_time(tmp_path: Path, write: object) -> None
     assert read_corpus(path, vocabulary_size=1).n_sentences == 200
 
 
+def test_short_texts_are_read_many_at_a_time(tmp_path: Path) -> None:
+    texts = [f"the cat number {row}" for row in range(20_000)]
+    path = tmp_path / "short.parquet"
+    coding = {"text": "DELTA_BYTE_ARRAY"}
+    pq.write_table(pa.table({"text": texts}), path, use_dictionary=False, column_encoding=coding)
+    tables = [table["text"].to_pylist() for table, _ in arrow_tables("short", str(path), "parquet")]
+    assert [text for table in tables for text in table] == texts
+    assert len(tables) < 50
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux has it")
 def test_memory_is_that_of_some_rows(tmp_path: Path) -> None:
     coded(tmp_path / "bomb.parquet", 1 << 14)  # of four gigabytes

@@ -4,6 +4,7 @@ import gzip
 import logging
 import random
 import textwrap
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,10 +14,17 @@ from hypothesis import strategies as st
 
 from stategram import count_text, read_corpus, tokenize_prose
 from stategram.text import TextFormat, read_corpora, read_texts
-from stategram.text.prose import is_hard_wrapped, join_lines
+from stategram.text.files import BLOCK_SIZE
+from stategram.text.lines import Lines
+from stategram.text.prose import full_lines, join_lines, wrap_width
 
 WORDS = "the a of whale sea ship captain harpooneer Nantucket, old and, sailing. Mr. Starbuck said. I".split()
 PROSE = TextFormat(tokenize="prose")
+
+
+def joined(blocks: Iterable[Lines]) -> bytes:
+    """Return the paragraphs of parts of a text, each as a line."""
+    return b"".join(join_lines(block.data, block.is_full or []) for block in blocks)
 
 
 def paragraphs(n: int, seed: int = 0, most: int = 120) -> list[str]:
@@ -57,7 +65,7 @@ def test_joined_lines_are_the_paragraphs(
 def test_the_parts_of_a_file_are_the_file(tmp_path: Path, seed: int) -> None:
     file = tmp_path / "book.txt"
     file.write_text("\n" * seed + wrapped(paragraphs(80, seed, 60), indent="  " * seed))
-    whole = b"".join(lines.data for lines in read_texts(str(file), PROSE))
+    whole = file.read_bytes()
     size = file.stat().st_size
     chance = random.Random(seed)
     blanks = [i + 1 for i in range(size - 1) if whole[i : i + 2] == b"\n\n"]
@@ -67,12 +75,9 @@ def test_the_parts_of_a_file_are_the_file(tmp_path: Path, seed: int) -> None:
             *sorted(chance.sample(range(1, size), n) + [chance.choice(blanks) + d for d in (-1, 0, 1)]),
             size,
         ]
-        parts = [
-            b"".join(lines.data for lines in read_texts(str(file), PROSE, begin=begin, end=end))
-            for begin, end in pairwise(cuts)
-        ]
-        assert b"".join(parts) == whole
-        assert all(part.endswith(b"\n\n") for part in parts if part.strip() and not whole.endswith(part))
+        parts = [list(read_texts(str(file), PROSE, begin=begin, end=end)) for begin, end in pairwise(cuts)]
+        assert b"".join(lines.data for part in parts for lines in part) == whole
+        assert b"".join(map(joined, parts)) == joined(read_texts(str(file), PROSE))
     counted = count_text(file, tmp_path / "counts", 2, text_format=PROSE, shard_size=1 << 10)
     assert len(counted.shards) > 5
     expected = read_corpus(file, PROSE)
@@ -90,10 +95,8 @@ def test_a_long_file_is_joined_across_blocks(tmp_path: Path) -> None:
     file.write_text((wrapped(texts[:400]) + "\n") * 30)
     blocks = list(read_texts(str(file), PROSE))
     assert len(blocks) > 2
-    assert all(block.is_wrapped for block in blocks)
-    assert b"".join(join_lines(block.data) for block in blocks).decode() == "".join(
-        text + "\n\n" for text in texts
-    )
+    assert all(block.is_full is not None for block in blocks)
+    assert joined(blocks).decode() == "".join(text + "\n\n" for text in texts)
     assert [block.line for block in blocks][1] == 1 + blocks[0].data.count(b"\n")
 
 
@@ -109,12 +112,17 @@ def test_a_long_file_is_joined_across_blocks(tmp_path: Path) -> None:
             for i in range(99)
         ),
         wrapped([" ".join(paragraphs(90))]),  # no blank line
+        "".join(f"an entry of a list, number {i}, as long as the others\n" for i in range(10, 70)) + "\n",
+        "".join(
+            f"an entry of a list, number {i}, as long as others\n" + "\n" * (i % 9 == 0)
+            for i in range(10, 90)
+        ),
         "",
     ],
-    ids=["lines", "blank", "sentences", "words", "verse", "one", "empty"],
+    ids=["lines", "blank", "sentences", "words", "verse", "one", "list", "lists", "empty"],
 )
 def test_other_texts_are_left_as_they_are(text: str) -> None:
-    assert not is_hard_wrapped(text.encode())
+    assert wrap_width(text.encode()) == 0
     assert tokenize_prose(text) == [words for line in text.split("\n") for words in tokenize_prose(line)]
 
 
@@ -123,9 +131,48 @@ def test_other_texts_are_left_as_they_are(text: str) -> None:
 )
 def test_joining_keeps_words_and_blank_lines(pieces: list[str]) -> None:
     data = "".join(pieces).encode()
-    joined = join_lines(data)
+    joined = join_lines(data, [*full_lines(data, 4)[:-1], False])
     assert joined.split() == data.split()
     assert joined.count(b"\n") <= data.count(b"\n")
-    assert join_lines(joined) == joined
     blank = sum(not line.strip(" \t\r\f\v") for line in data.decode().split("\n"))
     assert sum(not line.strip(" \t\r\f\v") for line in joined.decode().split("\n")) == blank
+
+
+ENTRIES = [f"Entry {i} of a list" for i in range(3000)]
+
+
+def test_a_list_after_a_preface_stays_a_list(tmp_path: Path) -> None:
+    texts = paragraphs(300)
+    lines = [*texts, *ENTRIES, *texts]
+    text = wrapped(texts) + "\n".join(["", *ENTRIES, "", ""]) + wrapped(texts)
+    assert tokenize_prose(text) == tokenize_prose("\n".join(lines))
+    (tmp_path / "book.txt").write_text(text)
+    (tmp_path / "lines.txt").write_text("\n".join(lines))
+    book, expected = (read_corpus(tmp_path / f"{name}.txt", PROSE) for name in ("book", "lines"))
+    assert book.n_sentences == expected.n_sentences
+    assert book.ids.tolist() == expected.ids.tolist()
+
+
+def test_a_mark_ends_the_paragraph_before_it(tmp_path: Path) -> None:
+    text = wrapped(paragraphs(60), 60)
+    full = " ".join(["word"] * 11) + " last."
+    assert len(full) == 60
+    (tmp_path / "book.txt").write_text(f"{text}\n{full}\nCHAPTER\n{text}The end")
+    book = read_corpus(tmp_path / "book.txt", TextFormat(tokenize="prose", document_mark="^CHAPTER$"))
+    lines = [[], *tokenize_prose(f"{text}\n{full}"), ["CHAPTER"], *tokenize_prose(text + "The end")]
+    assert book.n_sentences == len(lines) - 1
+    assert book.document_starts.tolist() == [lines.index(["CHAPTER"]) - 1]
+
+
+def test_a_paragraph_without_end_is_read_in_parts(tmp_path: Path) -> None:
+    file = tmp_path / "book.txt"
+    lines = " ".join(["word"] * 14) + "\n"
+    file.write_text(wrapped(paragraphs(200)) + "\n" + lines * (5 * BLOCK_SIZE // len(lines)) + "End.\n")
+    blocks = list(read_texts(str(file), PROSE))
+    assert max(len(block.data) for block in blocks) < 3 * BLOCK_SIZE
+    whole = joined(blocks)
+    assert BLOCK_SIZE < max(map(len, whole.split(b"\n"))) < BLOCK_SIZE + 100
+    cuts = [*range(0, file.stat().st_size, BLOCK_SIZE - 1), 9 * BLOCK_SIZE]
+    parts = [joined(read_texts(str(file), PROSE, begin=begin, end=end)) for begin, end in pairwise(cuts)]
+    assert b"".join(parts) == whole
+    assert joined(read_texts(str(file), PROSE, 3 * BLOCK_SIZE)) == whole

@@ -25,7 +25,7 @@ from stategram import (
     read_corpus,
 )
 from stategram.errors import BadDataError, UsageError
-from stategram.text.rows import arrow_tables
+from stategram.text.rows import arrow_tables, delimited_rows
 
 TEXTS = ["the cat sat", 'a "big" dog, too\nthe cat ran', "", None, "the end\tof it; all"]
 PLAIN = 'the cat sat\na "big" dog, too\nthe cat ran\n\n\nthe end\tof it; all\n'
@@ -274,3 +274,29 @@ def test_a_table_without_columns(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
     with pytest.raises(BadDataError, match=rf"{name}:1: no columns in the file; expected a line"):
         read_corpus(tmp_path / name)
+
+
+def test_two_columns_of_texts_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,text\nthe cat,a dog\n")
+    with pytest.raises(UsageError, match=r"a\.csv:1: several columns 'text'; rename all but one"):
+        read_corpus(tmp_path / "a.csv")
+    frame = pd.DataFrame([["the cat", "a dog"]], columns=["text", "text"])
+    for twice in (frame, pa.table([["the cat"], ["a dog"]], names=["text", "text"])):
+        with pytest.raises(UsageError, match="several columns 'text'"):
+            corpus_from_sentences(twice)
+
+
+def test_a_nul_is_the_same_in_all_tables(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"text\nthe c\0at\n")
+    (tmp_path / "a.jsonl").write_bytes(b'{"text": "the c\\u0000at"}\n')
+    assert same(read_corpus(tmp_path / "a.csv"), read_corpus(tmp_path / "a.jsonl"))
+
+
+def test_tables_read_in_alternation_have_long_fields() -> None:
+    first = delimited_rows("a", iter(["text\n"]), "csv")
+    second = delimited_rows("b", iter(["text\n", "a" * 200_000 + "\n"]), "csv")
+    assert [next(first), next(second), *first, *second] == [
+        (1, ["text"]),
+        (1, ["text"]),
+        (2, ["a" * 200_000]),
+    ]

@@ -27,10 +27,12 @@ def load_library(library: str, use: str) -> Any:
 
 
 def check_column(name: str, columns: Collection[str], where: str, *, of_texts: bool = False) -> None:
-    """Raise an error if a table does not have a column; guess which one was meant."""
+    """Raise an error if a table does not have a column, or has it twice; guess which one was meant."""
+    columns = list(map(str, columns))
+    if columns.count(name) > 1:
+        raise UsageError(f"{where}: several columns {name!r}; rename all but one")
     if name in columns:
         return
-    columns = list(map(str, columns))
     near = get_close_matches(name, columns, 1, 0.6)
     near = near or [one for one in columns if one.strip().casefold() == name.casefold()]
     guess = f"; did you mean {near[0]!r}?" if near else ""

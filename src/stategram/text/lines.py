@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from stategram.text.columns import sentences_of
 from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.files import BLOCK_SIZE, conversion_advice, display_name, read_blocks
 from stategram.text.format import TextFormat, WordChoice
-from stategram.text.prose import BLANK_LINE, is_hard_wrapped, join_lines
+from stategram.text.prose import full_lines, join_lines, wrap_width
 from stategram.text.tokenizer import Tokenizer
 from stategram.text.vocabulary import SPECIAL_WORDS, Split, Vocabulary, split_line
 
@@ -52,8 +53,8 @@ class Lines:
     """The number of bytes of the file taken so far; fewer than of text if it is compressed."""
     numbers: NDArray[np.int64] | None = None
     """Of the texts in a table: the row of each line."""
-    is_wrapped: bool = False
-    """Whether they are whole paragraphs of hard-wrapped prose."""
+    is_full: list[bool] | None = None
+    """Of hard-wrapped prose, which comes in whole paragraphs: for each line whether the next one goes on."""
 
     @property
     def texts(self) -> list[str]:
@@ -121,43 +122,52 @@ def read_paragraphs(
 ) -> Iterator[Lines]:
     """Yield the lines of prose as `read_lines` does, but whole paragraphs of them if it is hard-wrapped.
 
-    A range then begins after the first blank line that begins in it, and ends with the first one after it.
+    A range then begins after the first paragraph that ends at a line that begins in it, and ends likewise.
     """
     blocks = read_lines(name, block_size, live=live)
     first = next(blocks, None)
     if first is None:
         return
-    is_wrapped = not live and is_hard_wrapped(first.data)
-    if is_wrapped:
+    width = 0 if live else wrap_width(first.data)
+    if width:
         if begin == 0:
             _log.info("%s is hard-wrapped: the lines of a paragraph are joined", display_name(name))
-        start = _after_blank_line(name, begin) if begin else 0
+        start = _after_paragraph(name, begin, width) if begin else 0
         if start is None:
             return
-        begin, end = start, end and _after_blank_line(name, end)
+        begin, end = start, end and _after_paragraph(name, end, width)
     is_all = begin == 0 and end is None
     blocks = chain([first], blocks) if is_all else read_lines(name, block_size, begin=begin, end=end)
-    if not is_wrapped:
+    if not width:
         yield from blocks
         return
     waiting = Lines(name, b"", offset=begin)
     for block in blocks:
-        searched, data = len(waiting.data), waiting.data + block.data
-        cut = max((blank.end() for blank in BLANK_LINE.finditer(data, searched)), default=0)
-        whole = replace(waiting, data=data[:cut], taken=block.taken, is_wrapped=True)
+        data = waiting.data + block.data
+        is_full = full_lines(data, width)[: data.count(b"\n")]
+        while is_full and is_full[-1]:
+            is_full.pop()
+        rest = data.split(b"\n", len(is_full))[-1]
+        cut = len(data) - len(rest)
+        whole = replace(waiting, data=data[:cut], taken=block.taken, is_full=is_full)
         if cut:
             yield whole
         line = waiting.line + whole.data.count(b"\n")
-        waiting = replace(whole, data=data[cut:], line=line, offset=waiting.offset + cut)
+        waiting = replace(whole, data=rest, line=line, offset=waiting.offset + cut)
     if waiting.data:
-        yield waiting
+        yield replace(waiting, is_full=[*full_lines(waiting.data, width)[:-1], False])
 
 
-def _after_blank_line(name: str, offset: int) -> int | None:
-    """Return the end of the first blank line that begins at a byte of a file or later."""
+def _after_paragraph(name: str, offset: int, width: int) -> int | None:
+    """Return the end of the first line that is not full and begins at a byte of a file or later."""
+    last = b""
     for block in read_lines(name, begin=offset):
-        if blank := BLANK_LINE.search(block.data):
-            return block.offset + blank.end()
+        data = last + block.data
+        is_full = full_lines(data, width, math.inf)
+        if False in is_full[: data.count(b"\n")]:
+            rest = data.split(b"\n", is_full.index(False) + 1)[-1]
+            return block.offset + len(block.data) - len(rest)
+        last = data[data.rfind(b"\n", 0, -1) + 1 :]
     return None
 
 
@@ -278,7 +288,9 @@ class LineEncoder:
 
     def feed(self, lines: Lines) -> None:
         """Encode the next lines; refuse bad bytes."""
-        data = join_lines(lines.data) if lines.is_wrapped and self._joins else lines.data
+        data = lines.data
+        if lines.is_full is not None and self._joins and self._mark is None:
+            data = join_lines(data, lines.is_full)
         is_start = lines.name is not None and lines.offset == 0
         if self._mark is not None or self._tokenizer is not None:
             data = data.removeprefix(_BYTE_ORDER_MARK) if is_start else data
@@ -299,7 +311,8 @@ class LineEncoder:
     def _prepared(self, lines: Lines, data: bytes) -> bytes:
         """Return lines with a blank one where a document starts, and tokenized."""
         if self._mark is not None:
-            data = _blank_line_at_marks(data, self._mark, self.text_format.split)
+            is_full = lines.is_full if self._joins else None
+            data = _blank_line_at_marks(data, self._mark, self.text_format.split, is_full)
         if self._tokenizer is None:
             return data
         try:
@@ -367,20 +380,25 @@ class LineEncoder:
         return numbers[found]
 
 
-def _blank_line_at_marks(data: bytes, is_mark: Callable[[str], bool], split: Split) -> bytes:
-    """Return whole lines in which a line is blank where a document starts, and nowhere else."""
+def _blank_line_at_marks(
+    data: bytes, is_mark: Callable[[str], bool], split: Split, is_full: list[bool] | None
+) -> bytes:
+    """Return whole lines in which a line is blank where a document starts, and nowhere else.
+
+    Those that are full are joined with the next one, unless it is a mark.
+    """
     # Bad bytes never swallow a line end: both have the same lines.
     texts = data.decode(errors="replace").replace("\r\n", "\n").split("\n")
     lines = data.split(b"\n")
     if data.endswith(b"\n"):
         texts.pop()
         lines.pop()
-    marked = []
-    for text, line in zip(texts, lines, strict=True):
+    marked = [b""]
+    for text, line, full in zip(texts, lines, is_full or [False] * len(lines), strict=True):
         if is_mark(text):
-            marked.append(b"\n")
+            marked.append(b"\n" if marked[-1] != b" " else b"\n\n")
         if text.strip() if split == "unicode" else line.strip():
-            marked += (line, b"\n")
+            marked += (line, b" " if full else b"\n")
     return b"".join(marked)
 
 

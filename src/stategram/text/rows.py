@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
@@ -176,7 +175,7 @@ class RowFile:
         place, size = names.index(self.column), 0
         texts, numbers = list[bytes](), list[int]()
         for number, row in rows:
-            texts.append(row[place].encode(errors="surrogateescape"))
+            texts.append(_plain(row[place].encode(errors="surrogateescape")))
             numbers.append(number)
             size += len(texts[-1])
             if size > BLOCK_SIZE:
@@ -258,7 +257,8 @@ def _parquet(
     parquet = load_library("pyarrow.parquet", "reading parquet")
     with parquet.ParquetFile(opened()) as file:
         schema, metadata = file.schema_arrow, file.metadata
-    rows, once = _ROWS, set[str]()
+    rows = least = _ROWS
+    once = set[str]()
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         unpacked = 0
         for leaf in map(group.column, range(group.num_columns)):
@@ -272,14 +272,19 @@ def _parquet(
                 )
             unpacked += size
             if _DELTA in leaf.encodings:  # each text may have all of the one before it
-                rows = min(rows, max(_PIECE // max(size, 1), 1))
+                least = min(least, max(_PIECE // max(size, 1), 1))
+                rows = min(rows, max(4 * _UNPACKED // max(size, 1), 1))
             elif leaf.physical_type == "BYTE_ARRAY" and path in schema.names:
                 once.add(path)
         rows = min(rows, max(_PIECE * group.num_rows // max(unpacked, 1), 1))
 
     def batches() -> Iterator[Any]:
         with parquet.ParquetFile(opened(), read_dictionary=sorted(once)) as file:
-            yield from file.iter_batches(rows, columns=columns)
+            for batch in file.iter_batches(min(least, rows), columns=columns):
+                yield batch
+                # What the rows so far take says how many come next.
+                fitting = _PIECE * batch.num_rows // max(batch.nbytes, 1)
+                file.reader.set_batch_size(max(min(2 * batch.num_rows, fitting, rows), 1))
 
     return schema, metadata.num_rows, batches()
 
@@ -338,37 +343,27 @@ def delimited_rows(name: str, lines: Iterator[str], format: str) -> Iterator[tup
     # Spreadsheets of some countries separate by semicolons.
     delimiter = "\t" if format == "tsv" else ";" if "," not in header and ";" in header else ","
     begin, n_columns = 1, 0
-    with _fields_of_any_length():
-        reader = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
-        try:
-            for row in reader:
-                n_columns = n_columns or len(row)
-                if n_columns == 0:
-                    raise BadDataError(f"{name}:1: no columns in the file; expected {EXPECTED[format]}")
-                if row and len(row) != n_columns:
-                    raise BadDataError(
-                        f"{name}:{begin}: found {plural(len(row), 'field')}, but line 1 names "
-                        f"{plural(n_columns, 'column')}; correct the line, or quote a field that holds the "
-                        "separator"
-                    )
-                if row or n_columns == 1:
-                    yield begin, row or [""]
-                begin = reader.line_num + 1
-        except csv.Error as error:
-            raise BadDataError(
-                f"{name}:{begin}: bad quoting ({error}); put quotes around the whole field, and double those "
-                "inside it"
-            ) from error
-
-
-@contextmanager
-def _fields_of_any_length() -> Iterator[None]:
-    """Let the module csv read fields of more than 131,072 characters."""
-    before = csv.field_size_limit(2**31 - 1)
+    csv.field_size_limit(2**31 - 1)  # of the whole process, so never restored: others may be reading
+    reader = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
     try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+        for row in reader:
+            n_columns = n_columns or len(row)
+            if n_columns == 0:
+                raise BadDataError(f"{name}:1: no columns in the file; expected {EXPECTED[format]}")
+            if row and len(row) != n_columns:
+                raise BadDataError(
+                    f"{name}:{begin}: found {plural(len(row), 'field')}, but line 1 names "
+                    f"{plural(n_columns, 'column')}; correct the line, or quote a field that holds the "
+                    "separator"
+                )
+            if row or n_columns == 1:
+                yield begin, row or [""]
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        raise BadDataError(
+            f"{name}:{begin}: bad quoting ({error}); put quotes around the whole field, and double those "
+            "inside it"
+        ) from error
 
 
 def json_object(line: str | bytes, where: str) -> dict[str, Any]:
